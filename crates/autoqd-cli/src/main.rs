@@ -1,0 +1,3 @@
+//! The `autoqd` program.
+
+fn main() {}

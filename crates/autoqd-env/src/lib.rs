@@ -1,0 +1,20 @@
+//! Control tasks for quality-diversity search, bit for bit those of Gymnasium.
+//!
+//! * [`Environment`] is one world with `reset` and `step`: implement it to bring a task written in Rust.
+//! * [`Worlds`] is a batch of worlds that a rollout loop drives in lockstep; [`SingleWorld`] makes a batch of
+//!   one out of any environment.
+//! * [`Task`] is the shared, thread-safe recipe from which every worker builds its own worlds.
+
+#![deny(missing_docs)]
+
+mod environment;
+mod error;
+mod seed;
+mod task;
+mod worlds;
+
+pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
+pub use error::EnvError;
+pub use seed::Seed;
+pub use task::{Physics, Task};
+pub use worlds::{SingleWorld, Worlds};

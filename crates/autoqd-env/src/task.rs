@@ -1,0 +1,30 @@
+//! The shared recipe of a task.
+
+use crate::{EnvError, EnvSpec, Environment, SingleWorld, Worlds};
+
+/// Which simulator runs the worlds of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Physics {
+    /// The batched simulator where it supports the model and agrees with the reference, else the reference.
+    #[default]
+    Auto,
+    /// The batched simulator; an error where it does not support the model.
+    Lanes,
+    /// libmujoco or Box2D.
+    Reference,
+}
+
+/// A task that any number of threads can build worlds from.
+pub trait Task: Send + Sync {
+    /// Sizes, bounds and names.
+    fn spec(&self) -> &EnvSpec;
+
+    /// Builds one world on the reference simulator.
+    fn make(&self) -> Result<Box<dyn Environment>, EnvError>;
+
+    /// Builds a batch of worlds for a rollout loop.
+    fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+        Ok(Box::new(SingleWorld::new(self.make()?)))
+    }
+}

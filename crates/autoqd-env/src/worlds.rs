@@ -1,0 +1,71 @@
+//! A batch of worlds driven in lockstep by one worker thread.
+
+use crate::{Action, EnvError, EnvSpec, Environment, Seed, Transition};
+
+/// Several worlds of one task, one per lane.
+///
+/// Buffers are row-major with one row per lane. What happens in a lane depends neither on the lane's number nor
+/// on its neighbours.
+pub trait Worlds: Send {
+    /// Sizes, bounds and names.
+    fn spec(&self) -> &EnvSpec;
+
+    /// Number of lanes.
+    fn lanes(&self) -> usize;
+
+    /// Starts an episode in one lane and writes its first observation (one row).
+    fn reset(&mut self, lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError>;
+
+    /// Advances every lane marked in `active`; the rows of the others are left alone.
+    fn step(
+        &mut self,
+        active: &[bool],
+        actions: &[f32],
+        observations: &mut [f64],
+        transitions: &mut [Transition],
+    ) -> Result<(), EnvError>;
+
+    /// Writes the hand-made measures of the episode in one lane so far.
+    fn measures(&self, lane: usize, out: &mut [f64]);
+}
+
+/// A batch of one: any [`Environment`] as [`Worlds`].
+pub struct SingleWorld<E: ?Sized + Environment>(Box<E>);
+
+impl<E: ?Sized + Environment> SingleWorld<E> {
+    /// Wraps one environment.
+    pub fn new(environment: Box<E>) -> Self {
+        Self(environment)
+    }
+}
+
+impl<E: ?Sized + Environment> Worlds for SingleWorld<E> {
+    fn spec(&self) -> &EnvSpec {
+        self.0.spec()
+    }
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn reset(&mut self, _lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError> {
+        self.0.reset(Some(seed), observation)
+    }
+
+    fn step(
+        &mut self,
+        active: &[bool],
+        actions: &[f32],
+        observations: &mut [f64],
+        transitions: &mut [Transition],
+    ) -> Result<(), EnvError> {
+        if active[0] {
+            transitions[0] = self.0.step(Action::F32(actions), observations)?;
+        }
+        Ok(())
+    }
+
+    fn measures(&self, _lane: usize, out: &mut [f64]) {
+        self.0.measures(out);
+    }
+}

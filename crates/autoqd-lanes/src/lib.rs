@@ -1,0 +1,1 @@
+//! MuJoCo's physics for several worlds at a time, in SIMD lanes.

@@ -1,0 +1,1 @@
+//! AutoQD: policies, embeddings, learned behaviour descriptors and the quality-diversity search over them.
