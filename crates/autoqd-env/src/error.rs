@@ -14,4 +14,10 @@ pub enum EnvError {
         /// Components the task takes.
         expected: usize,
     },
+    /// A seed is not a non-negative decimal integer.
+    #[error("seed '{text}' is not a non-negative integer: write decimal digits only, as many as you like")]
+    SeedText {
+        /// What was given.
+        text: String,
+    },
 }

@@ -9,12 +9,15 @@
 
 mod environment;
 mod error;
+mod rng;
 mod seed;
 mod task;
 mod worlds;
+mod ziggurat;
 
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
+pub use rng::NumpyRng;
 pub use seed::Seed;
 pub use task::{Physics, Task};
 pub use worlds::{SingleWorld, Worlds};
