@@ -1,6 +1,6 @@
 //! One world: reset, step, and the hand-made measures of the episode.
 
-use crate::{EnvError, Seed};
+use crate::{EnvError, Pose, Scene, Seed};
 
 /// One hand-made behaviour measure of a task and its bounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,5 +110,15 @@ pub trait Environment: Send {
     /// The reward terms of the last step, in the order of [`EnvSpec::reward_terms`].
     fn reward_terms(&self) -> &[f64] {
         &[]
+    }
+
+    /// What the world of the current episode looks like; `None` for a task that cannot be drawn.
+    fn scene(&self) -> Option<Scene> {
+        None
+    }
+
+    /// Where the shapes of [`Self::scene`] are now, one pose per shape; reading them changes nothing.
+    fn poses(&self, out: &mut Vec<Pose>) {
+        out.clear();
     }
 }

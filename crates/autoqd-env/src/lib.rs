@@ -10,6 +10,7 @@
 mod environment;
 mod error;
 mod rng;
+mod scene;
 mod seed;
 mod task;
 mod worlds;
@@ -18,6 +19,7 @@ mod ziggurat;
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
 pub use rng::NumpyRng;
+pub use scene::{Pose, Scene, Shape, ShapeKind};
 pub use seed::Seed;
 pub use task::{Physics, Task};
 pub use worlds::{SingleWorld, Worlds};
