@@ -1,12 +1,17 @@
-//! Finds libmujoco for the programs and tests of this package and of those that depend on it.
+//! Compiles Box2D, and finds libmujoco for the programs and tests of this package and of those that depend on it.
 
 use std::path::PathBuf;
+
+#[cfg(feature = "box2d")]
+mod build_box2d;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var_os("CARGO_FEATURE_MUJOCO").is_some() {
         mujoco();
     }
+    #[cfg(feature = "box2d")]
+    build_box2d::compile();
 }
 
 /// The run-time search path: the folder linked against, and `../lib` of an installed program. Link arguments reach

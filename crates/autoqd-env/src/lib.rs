@@ -7,6 +7,9 @@
 
 #![deny(missing_docs)]
 
+#[cfg(feature = "box2d")]
+mod bipedal_walker;
+mod checks;
 mod environment;
 mod error;
 mod rng;
@@ -16,6 +19,8 @@ mod task;
 mod worlds;
 mod ziggurat;
 
+#[cfg(feature = "box2d")]
+pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
 pub use rng::NumpyRng;

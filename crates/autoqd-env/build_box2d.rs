@@ -1,0 +1,127 @@
+//! Compiles Box2D and the C interface to it.
+//!
+//! The sources stay as the package has them; the few that need a change are copied to the build folder first.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+/// A text that must occur exactly once in a file of Box2D, and what replaces it.
+struct Change {
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+}
+
+/// Statistics that every thread writes become thread-local. The stack allocator's checks would throw out of
+/// destructors, which ends the process, when a failed assertion elsewhere unwinds a step.
+const CHANGES: [Change; 6] = [
+    Change {
+        file: "Collision/b2Distance.cpp",
+        from: "\nint32 b2_gjkCalls, b2_gjkIters, b2_gjkMaxIters;",
+        to: "\nthread_local int32 b2_gjkCalls, b2_gjkIters, b2_gjkMaxIters;",
+    },
+    Change {
+        file: "Collision/b2TimeOfImpact.cpp",
+        from: "\nfloat32 b2_toiTime, b2_toiMaxTime;",
+        to: "\nthread_local float32 b2_toiTime, b2_toiMaxTime;",
+    },
+    Change {
+        file: "Collision/b2TimeOfImpact.cpp",
+        from: "\nint32 b2_toiCalls, b2_toiIters, b2_toiMaxIters;",
+        to: "\nthread_local int32 b2_toiCalls, b2_toiIters, b2_toiMaxIters;",
+    },
+    Change {
+        file: "Collision/b2TimeOfImpact.cpp",
+        from: "\nint32 b2_toiRootIters, b2_toiMaxRootIters;",
+        to: "\nthread_local int32 b2_toiRootIters, b2_toiMaxRootIters;",
+    },
+    Change {
+        file: "Common/b2StackAllocator.cpp",
+        from: "{\n\tb2Assert(m_index == 0);\n\tb2Assert(m_entryCount == 0);\n}",
+        to: "{\n}",
+    },
+    Change { file: "Common/b2StackAllocator.cpp", from: "\tb2Assert(p == entry->data);\n", to: "" },
+];
+
+/// b2Settings.h includes Python.h for its assertions: it sets a Python error, then throws.
+const PYTHON_H: &str = "#pragma once
+void autoqd_box2d_assertion(const char* text);
+#define PyErr_SetString(kind, text) autoqd_box2d_assertion(text)
+";
+
+/// Compiles Box2D with the flags under which its results equal those of Gymnasium's wheel.
+pub fn compile() {
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("box2d");
+    let package = manifest.join("../../third_party/box2d");
+    println!("cargo::rerun-if-changed={}", package.join("box2d.lock").display());
+    println!("cargo::rerun-if-changed={}", manifest.join("shim").display());
+    if !package.join("box2d.lock").exists() {
+        fail(&format!("the sources of Box2D are not in {}: run `make native` once", package.display()));
+    }
+    write(&out.join("Python.h"), PYTHON_H);
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .warnings(false)
+        .define("NDEBUG", None)
+        .flag_if_supported("-ffp-contract=off")
+        // gcc makes fused multiply-adds out of packed products in spite of the flag above.
+        .flag_if_supported("-fno-tree-slp-vectorize")
+        .include(&out)
+        .include(&package)
+        .file(manifest.join("shim/walker.cpp"));
+    for source in sources(&package.join("Box2D")) {
+        build.file(changed(&source, &package.join("Box2D"), &out));
+    }
+    build.compile("autoqd_box2d");
+}
+
+/// Every C++ file below `folder`, in a fixed order.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|e| fail(&format!("cannot read {}: {e}", folder.display())));
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    paths.into_iter().flat_map(below).filter(|p| p.extension().is_some_and(|e| e == "cpp")).collect()
+}
+
+/// The path of `source`, or of its copy in `out` with the changes to it.
+fn changed(source: &Path, root: &Path, out: &Path) -> PathBuf {
+    let name = source.strip_prefix(root).expect("a path below the root");
+    let changes: Vec<&Change> = CHANGES.iter().filter(|change| Path::new(change.file) == name).collect();
+    if changes.is_empty() {
+        return source.to_path_buf();
+    }
+    let text = fs::read_to_string(source)
+        .unwrap_or_else(|e| fail(&format!("cannot read {}: {e}", source.display())));
+    // The package has Windows line ends in some files.
+    let copy = changes.iter().fold(text.replace("\r\n", "\n"), |text, change| {
+        if text.matches(change.from).count() != 1 {
+            fail(&format!(
+                "{} does not hold {:?} once: not the Box2D of scripts/box2d.lock?",
+                name.display(),
+                change.from
+            ));
+        }
+        text.replace(change.from, change.to)
+    });
+    let path = out.join(name);
+    write(&path, &copy);
+    path
+}
+
+fn write(path: &Path, text: &str) {
+    let folder = path.parent().expect("a file in the build folder");
+    if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(path, text)) {
+        fail(&format!("cannot write {}: {error}", path.display()));
+    }
+}
+
+fn fail(message: &str) -> ! {
+    println!("cargo::error={message}");
+    process::exit(1);
+}

@@ -1,0 +1,169 @@
+//! The walker's Box2D world behind the C interface of `shim/walker.h`.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// Corners of the terrain line.
+pub const TERRAIN_POINTS: usize = 200;
+/// Corners of the hull.
+pub const HULL_CORNERS: usize = 5;
+/// Rays of the lidar.
+pub const RAYS: usize = 10;
+
+/// Upper or lower part of both legs and the joint that holds it.
+#[repr(C)]
+#[derive(Clone, Debug, Default)]
+pub struct Limb {
+    pub position: [f32; 2],
+    pub half_size: [f32; 2],
+    pub density: f32,
+    pub friction: f32,
+    pub anchor_parent: [f32; 2],
+    pub anchor: [f32; 2],
+    pub limits: [f32; 2],
+    pub motor_speed: [f32; 2],
+}
+
+/// All numbers from which a world is built.
+#[repr(C)]
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub rays: [[f64; 2]; RAYS],
+    pub terrain: [[f32; 2]; TERRAIN_POINTS],
+    pub terrain_friction: f32,
+    pub hull_position: [f32; 2],
+    pub hull_corners: [[f32; 2]; HULL_CORNERS],
+    pub hull_density: f32,
+    pub hull_friction: f32,
+    pub push: f32,
+    pub leg_angle: [f32; 2],
+    pub motor_torque: f32,
+    pub limbs: [Limb; 2],
+}
+
+/// Target speed and torque limit of hip 1, knee 1, hip 2, knee 2.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Motors {
+    pub speed: [f32; 4],
+    pub torque: [f32; 4],
+}
+
+/// What the environment reads after a step.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// Hull, upper leg 1, lower leg 1, upper leg 2, lower leg 2: x, y, angle.
+    pub pose: [[f32; 3]; 5],
+    /// Of the hull: x, y, angular.
+    pub velocity: [f32; 3],
+    pub joint_angle: [f32; 4],
+    pub joint_speed: [f32; 4],
+    pub lidar: [f32; RAYS],
+    /// Whether each lower leg touches the ground.
+    pub contact: [u8; 2],
+    /// Whether the hull has touched the ground.
+    pub fallen: u8,
+}
+
+enum Opaque {}
+
+unsafe extern "C" {
+    fn autoqd_walker_new() -> *mut Opaque;
+    fn autoqd_walker_free(walker: *mut Opaque);
+    fn autoqd_walker_build(walker: *mut Opaque, definition: *const Definition, keep_world: c_int) -> c_int;
+    fn autoqd_walker_step(walker: *mut Opaque, motors: *const Motors, state: *mut State) -> c_int;
+    fn autoqd_walker_advance(walker: *mut Opaque, motors: *const Motors) -> c_int;
+    fn autoqd_box2d_failed_assertion() -> *const c_char;
+    fn autoqd_box2d_initialize() -> c_int;
+    #[cfg(test)]
+    fn autoqd_walker_set_hull_velocity(walker: *mut Opaque, x: f32, y: f32);
+    #[cfg(test)]
+    fn autoqd_box2d_rotate(sin_cos: *const f32, point: *const f32, rotated: *mut f32);
+}
+
+/// A failed assertion of Box2D, in its own words.
+#[derive(Debug)]
+pub struct Failure(pub String);
+
+impl Failure {
+    fn last() -> Self {
+        // SAFETY: the shim returns a string literal that it set on this thread.
+        let text = unsafe { CStr::from_ptr(autoqd_box2d_failed_assertion()) };
+        Self(text.to_string_lossy().into_owned())
+    }
+}
+
+/// One world. After a failure it has to be built again.
+#[derive(Debug)]
+pub struct World(NonNull<Opaque>);
+
+// SAFETY: the world belongs to this value alone; Box2D ties nothing to a thread but statistics it only writes.
+unsafe impl Send for World {}
+
+impl World {
+    /// An empty world.
+    pub fn new() -> Result<Self, Failure> {
+        static READY: OnceLock<bool> = OnceLock::new();
+        // SAFETY: makes and drops a world of its own. The lock keeps other threads off Box2D's tables meanwhile.
+        if !*READY.get_or_init(|| unsafe { autoqd_box2d_initialize() } == 1) {
+            return Err(Failure::last());
+        }
+        // SAFETY: no precondition; null when out of memory.
+        NonNull::new(unsafe { autoqd_walker_new() }).map(Self).ok_or_else(|| Failure("out of memory".into()))
+    }
+
+    /// Builds terrain and robot, in a new Box2D world or, as Gymnasium does, in the emptied old one.
+    pub fn build(&mut self, definition: &Definition, keep_world: bool) -> Result<(), Failure> {
+        // SAFETY: the pointer is alive until drop, and the struct has the layout of the header.
+        let done = unsafe { autoqd_walker_build(self.0.as_ptr(), definition, c_int::from(keep_world)) };
+        if done == 1 { Ok(()) } else { Err(Failure::last()) }
+    }
+
+    /// One step and what it led to; `false` if Box2D gave up.
+    pub fn step(&mut self, motors: &Motors, state: &mut State) -> bool {
+        // SAFETY: as in `build`.
+        unsafe { autoqd_walker_step(self.0.as_ptr(), motors, state) == 1 }
+    }
+
+    /// Box2D's part of a step alone; `false` if Box2D gave up.
+    pub fn advance(&mut self, motors: &Motors) -> bool {
+        // SAFETY: as in `build`.
+        unsafe { autoqd_walker_advance(self.0.as_ptr(), motors) == 1 }
+    }
+
+    #[cfg(test)]
+    pub fn set_hull_velocity(&mut self, x: f32, y: f32) {
+        // SAFETY: as in `build`.
+        unsafe { autoqd_walker_set_hull_velocity(self.0.as_ptr(), x, y) }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // SAFETY: made by autoqd_walker_new, freed once.
+        unsafe { autoqd_walker_free(self.0.as_ptr()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fused multiply-add would keep the digits that the rounding of the product drops.
+    #[test]
+    fn box2d_is_compiled_without_fused_multiply_adds() {
+        let mut fused_would_differ = 0;
+        for i in 1..2000_u16 {
+            let [s, c] = [f32::from(i) * 0.37, f32::from(i) * 0.61].map(f32::sin);
+            let [x, y] = [f32::from(i).sqrt(), 1.0 / f32::from(i)];
+            let mut rotated = [0.0; 2];
+            // SAFETY: three arrays of two numbers, as the function takes them.
+            unsafe { autoqd_box2d_rotate([s, c].as_ptr(), [x, y].as_ptr(), rotated.as_mut_ptr()) };
+            assert_eq!(rotated, [c * x - s * y, s * x + c * y]);
+            fused_would_differ += usize::from(c.mul_add(x, -(s * y)) != rotated[0]);
+        }
+        assert!(fused_would_differ > 100, "these numbers would not show a fused multiply-add");
+    }
+}
