@@ -1,1 +1,3 @@
 //! AutoQD: policies, embeddings, learned behaviour descriptors and the quality-diversity search over them.
+
+pub mod config;

@@ -1,0 +1,210 @@
+//! The words a configuration chooses from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Declares an enum whose variants are written as words, with the word available as [`std::fmt::Display`].
+macro_rules! choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $word)] $variant,)+ }
+
+        impl $name {
+            /// Every choice, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The word as written in a configuration file.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(word: &str) -> Result<Self, String> {
+                Self::ALL.iter().copied().find(|c| c.as_str() == word).ok_or_else(|| {
+                    let words: Vec<_> = Self::ALL.iter().map(|c| c.as_str()).collect();
+                    format!("expected one of {}", words.join(", "))
+                })
+            }
+        }
+    };
+}
+
+choice! {
+    /// What tells two behaviours apart.
+    Method {
+        /// Measures learned from occupancy embeddings (the method of the paper).
+        #[default]
+        Autoqd = "autoqd",
+        /// The task's hand-made measures.
+        Regular = "regular",
+        /// Codes of an autoencoder of final states.
+        Aurora = "aurora",
+        /// Codes of a recurrent autoencoder of trajectories.
+        LstmAurora = "lstm-aurora",
+    }
+}
+
+choice! {
+    /// How new candidates are made.
+    EmitterKind {
+        /// CMA-ES with a full covariance matrix (the paper).
+        #[default]
+        Cma = "cma",
+        /// CMA-ES that keeps the covariance at the identity: the same search within a short life, much cheaper.
+        Csa = "csa",
+        /// CMA-ES with a diagonal covariance matrix.
+        Sep = "sep",
+        /// LM-MA-ES, a limited-memory evolution strategy for many parameters.
+        LmMa = "lm-ma",
+        /// OpenAI-ES: mirrored sampling and Adam.
+        Openai = "openai",
+        /// MAP-Elites with the iso+line operator.
+        IsoLine = "iso-line",
+        /// MAP-Elites with Gaussian mutation.
+        Gaussian = "gaussian",
+    }
+}
+
+choice! {
+    /// By what an evolution strategy ranks its candidates.
+    Ranker {
+        /// Improvement over the archive's threshold (CMA-MAE).
+        #[default]
+        Imp = "imp",
+        /// New cells first, then improvement (CMA-ME).
+        TwoImp = "2imp",
+        /// Objective.
+        Obj = "obj",
+        /// New cells first, then objective.
+        TwoObj = "2obj",
+        /// Progress along a random direction of the measures.
+        Rd = "rd",
+        /// New cells first, then progress along a random direction.
+        TwoRd = "2rd",
+    }
+}
+
+choice! {
+    /// Which candidates become parents.
+    Selection {
+        /// The better half.
+        #[default]
+        Mu = "mu",
+        /// Those the archive accepted.
+        Filter = "filter",
+    }
+}
+
+choice! {
+    /// The rank-one term of the covariance update.
+    RankOne {
+        /// As pyribs computes it, where the term is smaller by the factor c1 sigma^2.
+        #[default]
+        Pyribs = "pyribs",
+        /// As the CMA-ES tutorial defines it.
+        Textbook = "textbook",
+    }
+}
+
+choice! {
+    /// How the candidates of an iteration enter the archives.
+    AddMode {
+        /// All at once, each compared with the archive as it was before (pyribs).
+        #[default]
+        Batch = "batch",
+        /// One after the other (the paper's pseudocode).
+        Single = "single",
+    }
+}
+
+choice! {
+    /// How the archive divides the measure space.
+    ArchiveKind {
+        /// A regular grid.
+        #[default]
+        Grid = "grid",
+        /// A fixed number of Voronoi cells, whatever the number of measures.
+        Cvt = "cvt",
+        /// No cells: dominated novelty search keeps those far from anything fitter.
+        Dns = "dns",
+    }
+}
+
+choice! {
+    /// Where dominated novelty search measures distances.
+    DnsSpace {
+        /// Between measures.
+        #[default]
+        Measures = "measures",
+        /// Between embeddings, which makes refits unnecessary.
+        Psi = "psi",
+    }
+}
+
+choice! {
+    /// Where the start states of an evaluation come from.
+    EpisodeSeeds {
+        /// Every episode has its own seed.
+        #[default]
+        Derived = "derived",
+        /// All candidates of an iteration share the seeds.
+        Common = "common",
+    }
+}
+
+choice! {
+    /// Structure of the policy's weight matrices.
+    PolicyKind {
+        /// One weight per diagonal: a few hundred parameters instead of tens of thousands.
+        #[default]
+        Toeplitz = "toeplitz",
+        /// One weight per connection.
+        Dense = "dense",
+    }
+}
+
+choice! {
+    /// The map from embedding to measures before the first refit.
+    FirstMap {
+        /// Fitted on the first iteration's embeddings, before they are inserted.
+        #[default]
+        Cwpca = "cwpca",
+        /// A random projection.
+        Random = "random",
+    }
+}
+
+choice! {
+    /// How observations are scaled before they are embedded.
+    Normalizer {
+        /// Mean and variance of everything seen in earlier iterations (the paper).
+        #[default]
+        Running = "running",
+        /// As running until the first refit, fixed from then on; elites are re-embedded at that refit.
+        Frozen = "frozen",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+choice! {
+    /// How contact margins of two geoms combine.
+    MarginRule {
+        /// As the simulator does it: the sum.
+        #[default]
+        Current = "current",
+        /// As MuJoCo did until 3.4, and so in the paper's runs: the larger one.
+        PaperEra = "paper-era",
+    }
+}

@@ -1,0 +1,113 @@
+//! Values that may be written in more than one way.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A value, or the word `"auto"` for one that depends on the task or the machine.
+///
+/// ```
+/// use autoqd::config::Auto;
+/// assert_eq!(Auto::Value(3).or_else(|| 7), 3);
+/// assert_eq!(Auto::<i32>::default().or_else(|| 7), 7);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Auto<T> {
+    /// The word `"auto"`.
+    Word(AutoWord),
+    /// A value.
+    Value(T),
+}
+
+/// The word `"auto"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub enum AutoWord {
+    /// `"auto"`
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+}
+
+impl<T> Default for Auto<T> {
+    fn default() -> Self {
+        Self::Word(AutoWord::Auto)
+    }
+}
+
+impl<T> From<T> for Auto<T> {
+    fn from(value: T) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<T: Clone> Auto<T> {
+    /// The value written, if there is one.
+    pub fn value(&self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Word(_) => None,
+        }
+    }
+
+    /// The value written, or the one computed.
+    pub fn or_else(&self, default: impl FnOnce() -> T) -> T {
+        self.value().unwrap_or_else(default)
+    }
+}
+
+/// One value for all, or a list with one for each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OneOrEach<T> {
+    /// The same for all.
+    One(T),
+    /// One for each.
+    Each(Vec<T>),
+}
+
+impl<T: Clone> OneOrEach<T> {
+    /// The list of `count` values; an error with the given length when a list does not have that many.
+    pub fn expand(&self, count: usize) -> Result<Vec<T>, usize> {
+        match self {
+            Self::One(value) => Ok(vec![value.clone(); count]),
+            Self::Each(values) if values.len() == count => Ok(values.clone()),
+            Self::Each(values) => Err(values.len()),
+        }
+    }
+}
+
+/// Bounds of the archive: one number `h` for [-h, h] in every dimension, or a list of `[low, high]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Bounds {
+    /// [-h, h] in every dimension.
+    Symmetric(f64),
+    /// `[low, high]` of each dimension.
+    Each(Vec<[f64; 2]>),
+}
+
+/// When an evolution strategy starts again from an elite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Restart {
+    /// Every so many iterations, and when it has converged.
+    Every(u64),
+    /// By a rule.
+    Rule(RestartRule),
+}
+
+/// A restart rule with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RestartRule {
+    /// Only when the strategy has converged.
+    Basic,
+    /// When no candidate was accepted, and when it has converged.
+    NoImprovement,
+}
