@@ -1,3 +1,7 @@
 //! AutoQD: policies, embeddings, learned behaviour descriptors and the quality-diversity search over them.
 
 pub mod config;
+pub mod cwpca;
+pub mod embedding;
+pub mod kernels;
+pub mod policy;

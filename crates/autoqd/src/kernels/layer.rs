@@ -1,0 +1,167 @@
+//! One layer of a policy: `y = tanh(W x + b)`.
+
+use super::{padded, tanh::tanh_vector, vector::Vector};
+
+/// Layers with at most this many outputs add their products in [`PARTIAL_SUMS`] interleaved sums.
+pub(crate) const NARROW: usize = 16;
+/// Input `j` of a narrow layer goes to sum `j % 4`: one chain of additions would wait for each result.
+pub(crate) const PARTIAL_SUMS: usize = 4;
+
+/// How a layer's weights lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WeightLayout {
+    /// `W[i][j] = d[i - j + inputs - 1]`: one number per diagonal, top right corner first.
+    Toeplitz,
+    /// One row of outputs per input.
+    Dense,
+}
+
+/// Sizes of a layer and its place in the packed parameters: weights, then biases, both padded with zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerLayout {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) weights: WeightLayout,
+    /// Index of the first weight.
+    pub(crate) start: usize,
+}
+
+impl LayerLayout {
+    /// Packed numbers of the weights.
+    pub(crate) fn packed_weights(&self) -> usize {
+        match self.weights {
+            WeightLayout::Toeplitz => (self.inputs + padded(self.outputs)).saturating_sub(1),
+            WeightLayout::Dense => self.inputs * padded(self.outputs),
+        }
+    }
+
+    /// Packed numbers of the layer.
+    pub(crate) fn packed_len(&self) -> usize {
+        self.packed_weights() + padded(self.outputs)
+    }
+
+    /// Offset of the weights of input 0 and output 0, and the way from one input to the next.
+    #[inline(always)]
+    fn walk(&self) -> (usize, isize) {
+        match self.weights {
+            WeightLayout::Toeplitz => (self.inputs.saturating_sub(1), -1),
+            WeightLayout::Dense => (0, padded(self.outputs) as isize),
+        }
+    }
+}
+
+/// Pointers of one layer; valid for its padded sizes.
+#[derive(Clone, Copy)]
+struct Layer {
+    inputs: usize,
+    /// Weights of input 0.
+    weights: *const f32,
+    step: isize,
+    bias: *const f32,
+    x: *const f32,
+    y: *mut f32,
+}
+
+/// Computes one layer.
+///
+/// # Safety
+/// `parameters` must hold `layout.packed_len()` numbers from `layout.start`, `x` the inputs, and `y` must take
+/// the padded outputs.
+#[inline(always)]
+pub(super) unsafe fn layer<V: Vector>(
+    layout: &LayerLayout,
+    parameters: *const f32,
+    x: *const f32,
+    y: *mut f32,
+) {
+    let (first, step) = layout.walk();
+    // SAFETY: inside the packed layer.
+    let (weights, bias) = unsafe {
+        let start = parameters.add(layout.start);
+        (start.add(first), start.add(layout.packed_weights()))
+    };
+    let layer = Layer { inputs: layout.inputs, weights, step, bias, x, y };
+    let vectors = layout.outputs.div_ceil(V::LANES);
+    // SAFETY: every block stays within the padded outputs.
+    unsafe {
+        if layout.outputs <= NARROW {
+            (0..vectors).for_each(|v| narrow::<V>(layer, v * V::LANES));
+        } else {
+            wide::<V>(layer, vectors);
+        }
+    }
+}
+
+/// # Safety
+/// As [`layer`]; `vectors * LANES` outputs are computed.
+#[inline(always)]
+unsafe fn wide<V: Vector>(layer: Layer, vectors: usize) {
+    let mut v = 0;
+    // SAFETY: forwarded.
+    unsafe {
+        while v + 8 <= vectors {
+            block::<V, 8>(layer, v * V::LANES);
+            v += 8;
+        }
+        while v + 2 <= vectors {
+            block::<V, 2>(layer, v * V::LANES);
+            v += 2;
+        }
+        if v < vectors {
+            block::<V, 1>(layer, v * V::LANES);
+        }
+    }
+}
+
+/// `R` registers of outputs from output `i`, each one sum in the order bias, input 0, input 1, ..
+///
+/// # Safety
+/// As [`layer`]; `i + R * LANES` must be within the padded outputs.
+#[inline(always)]
+unsafe fn block<V: Vector, const R: usize>(layer: Layer, i: usize) {
+    // SAFETY: forwarded.
+    unsafe {
+        let mut sums: [V; R] = std::array::from_fn(|r| V::load(layer.bias.add(i + r * V::LANES)));
+        let mut weights = layer.weights.add(i);
+        for j in 0..layer.inputs {
+            let x = V::splat(*layer.x.add(j));
+            for (r, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.add(x.mul(V::load(weights.add(r * V::LANES))));
+            }
+            weights = weights.wrapping_offset(layer.step);
+        }
+        for (r, sum) in sums.into_iter().enumerate() {
+            tanh_vector(sum).store(layer.y.add(i + r * V::LANES));
+        }
+    }
+}
+
+/// One register of outputs from output `i`, in four interleaved sums `s`, the bias in the first, joined as
+/// `(s0 + s1) + (s2 + s3)`.
+///
+/// # Safety
+/// As [`layer`].
+#[inline(always)]
+unsafe fn narrow<V: Vector>(layer: Layer, i: usize) {
+    // SAFETY: forwarded; `wrapping_offset` steps past the last input without a read there.
+    unsafe {
+        let mut sums = [V::splat(0.0); PARTIAL_SUMS];
+        sums[0] = V::load(layer.bias.add(i));
+        let mut weights = layer.weights.add(i);
+        let mut add = |sum: &mut V, j: usize| {
+            *sum = sum.add(V::splat(*layer.x.add(j)).mul(V::load(weights)));
+            weights = weights.wrapping_offset(layer.step);
+        };
+        let whole = layer.inputs / PARTIAL_SUMS * PARTIAL_SUMS;
+        for j in (0..whole).step_by(PARTIAL_SUMS) {
+            for (p, sum) in sums.iter_mut().enumerate() {
+                add(sum, j + p);
+            }
+        }
+        for (j, sum) in (whole..layer.inputs).zip(&mut sums) {
+            add(sum, j);
+        }
+        let [s0, s1, s2, s3] = sums;
+        tanh_vector(s0.add(s1).add(s2.add(s3))).store(layer.y.add(i));
+    }
+}

@@ -1,0 +1,155 @@
+//! Shape of a policy and the layout of its parameters.
+
+use autoqd_env::EnvSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// How the weight matrices are parameterised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyKind {
+    /// One parameter per diagonal: a search space of hundreds of dimensions instead of tens of thousands.
+    #[default]
+    Toeplitz,
+    /// One parameter per weight.
+    Dense,
+}
+
+/// One layer: `tanh(W x + b)` with a matrix of `outputs` rows and `inputs` columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerShape {
+    /// Columns.
+    pub inputs: usize,
+    /// Rows.
+    pub outputs: usize,
+    kind: PolicyKind,
+}
+
+impl LayerShape {
+    /// Parameters of the matrix.
+    pub fn weight_count(&self) -> usize {
+        match self.kind {
+            PolicyKind::Toeplitz => (self.inputs + self.outputs).saturating_sub(1),
+            PolicyKind::Dense => self.inputs * self.outputs,
+        }
+    }
+
+    /// Parameters of the matrix and the biases.
+    pub fn parameter_count(&self) -> usize {
+        self.weight_count() + self.outputs
+    }
+
+    /// Place of the weight in row `i` and column `j` among the layer's parameters.
+    pub fn weight_index(&self, i: usize, j: usize) -> usize {
+        match self.kind {
+            PolicyKind::Toeplitz => i + self.inputs - 1 - j,
+            PolicyKind::Dense => i * self.inputs + j,
+        }
+    }
+}
+
+/// Shape of a policy: layers from observation over the hidden sizes to action, tanh after each of them, the last
+/// one scaled to the action bounds.
+///
+/// # Layout of the flat parameter vector
+/// Layer after layer from the input on; in each layer the weights, then one bias per output. With `n` inputs,
+/// the weight in row `i` (output) and column `j` (input) is
+/// * Toeplitz: number `i - j + n - 1`, so the top right corner comes first and the bottom left last;
+/// * dense: number `i * n + j`, row-major as in PyTorch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicySpec {
+    /// How the matrices are parameterised.
+    pub kind: PolicyKind,
+    /// Outputs of each hidden layer.
+    pub hidden: Vec<usize>,
+    /// Length of an observation.
+    pub observation_size: usize,
+    /// Length of an action.
+    pub action_size: usize,
+    /// Lower bound of each action component.
+    pub action_low: Vec<f64>,
+    /// Upper bound of each action component.
+    pub action_high: Vec<f64>,
+}
+
+impl PolicySpec {
+    /// A policy of the given sizes and action bounds, checked.
+    pub fn new(
+        kind: PolicyKind,
+        hidden: Vec<usize>,
+        observation_size: usize,
+        action_low: Vec<f64>,
+        action_high: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let spec =
+            Self { kind, hidden, observation_size, action_size: action_low.len(), action_low, action_high };
+        spec.validate()?;
+        Ok(spec)
+    }
+
+    /// A policy for a task.
+    pub fn for_task(kind: PolicyKind, hidden: Vec<usize>, task: &EnvSpec) -> Result<Self, Error> {
+        let (low, high) = (task.action_low.clone(), task.action_high.clone());
+        Self::new(kind, hidden, task.observation_size, low, high)
+    }
+
+    /// Checks sizes and bounds; every part of a valid policy can be built without a further check.
+    pub fn validate(&self) -> Result<(), Error> {
+        if self.observation_size == 0 || self.action_size == 0 || self.hidden.contains(&0) {
+            return Err(Error::invalid("policy sizes", format!("{:?}", self.sizes()), "positive numbers"));
+        }
+        if self.action_low.len() != self.action_size || self.action_high.len() != self.action_size {
+            let got = format!("{} and {}", self.action_low.len(), self.action_high.len());
+            return Err(Error::invalid("action bounds", got, "one lower and one upper bound per action"));
+        }
+        for (low, high) in self.action_low.iter().zip(&self.action_high) {
+            if !(low.is_finite() && high.is_finite() && low < high) {
+                return Err(Error::invalid(
+                    "action bounds",
+                    format!("[{low}, {high}]"),
+                    "finite, low < high",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sizes from observation to action.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![self.observation_size];
+        sizes.extend(&self.hidden);
+        sizes.push(self.action_size);
+        sizes
+    }
+
+    /// The layers in order.
+    pub fn layers(&self) -> Vec<LayerShape> {
+        let layer = |pair: &[usize]| LayerShape { inputs: pair[0], outputs: pair[1], kind: self.kind };
+        self.sizes().windows(2).map(layer).collect()
+    }
+
+    /// Length of the flat parameter vector.
+    pub fn parameter_count(&self) -> usize {
+        self.layers().iter().map(LayerShape::parameter_count).sum()
+    }
+
+    /// Checks the length of a parameter vector.
+    pub fn check_parameters(&self, parameters: &[f64]) -> Result<(), Error> {
+        let (expected, got) = (self.parameter_count(), parameters.len());
+        if expected == got { Ok(()) } else { Err(Error::ParameterCount { expected, got }) }
+    }
+
+    /// Each layer with its part of a parameter vector, split into weights and biases.
+    pub fn split<'a>(&self, parameters: &'a [f64]) -> Result<Vec<(LayerShape, &'a [f64], &'a [f64])>, Error> {
+        self.check_parameters(parameters)?;
+        let mut rest = parameters;
+        let split = |layer: LayerShape| {
+            let (own, after) = rest.split_at(layer.parameter_count());
+            rest = after;
+            let (weights, biases) = own.split_at(layer.weight_count());
+            (layer, weights, biases)
+        };
+        Ok(self.layers().into_iter().map(split).collect())
+    }
+}
