@@ -68,4 +68,78 @@ pub enum EnvError {
         /// What the simulator said.
         message: String,
     },
+    /// No task has this name.
+    #[error(
+        "unknown task '{name}'{suggestion} (known: {known}; or give the path of a task file ending in .toml)"
+    )]
+    UnknownTask {
+        /// What was given.
+        name: String,
+        /// The nearest name as the end of a sentence, or nothing.
+        suggestion: String,
+        /// All names.
+        known: String,
+    },
+    /// A file cannot be read.
+    #[error("{path}: cannot be read: {source}")]
+    ReadFile {
+        /// Path of the file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A task file is not TOML, lacks a field or has an unknown one.
+    #[error("task file {path}: {message}")]
+    TaskFile {
+        /// Path of the file.
+        path: String,
+        /// What the reader found, with line and column.
+        message: String,
+    },
+    /// A value in a task file makes no sense.
+    #[error("task '{task}': {message}")]
+    TaskValue {
+        /// Name of the task.
+        task: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+    /// MuJoCo refuses a model.
+    #[error("model {path}: {message}")]
+    Model {
+        /// Path of the MJCF file.
+        path: String,
+        /// MuJoCo's message, with the line where it has one.
+        message: String,
+    },
+    /// A task file names something that its model does not have.
+    #[error("task '{task}': the model has no {kind} '{name}' (there are: {known})")]
+    UnknownName {
+        /// Name of the task.
+        task: String,
+        /// Body, geom, joint, site or keyframe.
+        kind: &'static str,
+        /// What was named.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A task cannot be perturbed this way.
+    #[error("task '{task}': {knob} cannot be changed here; {remedy}")]
+    PerturbationKnob {
+        /// Name of the task.
+        task: String,
+        /// Name of the perturbation.
+        knob: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A recording of an environment cannot be replayed.
+    #[error("recording {path}: {message}")]
+    Golden {
+        /// Path of the file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
 }

@@ -3,7 +3,8 @@
 //! * [`Environment`] is one world with `reset` and `step`: implement it to bring a task written in Rust.
 //! * [`Worlds`] is a batch of worlds that a rollout loop drives in lockstep; [`SingleWorld`] makes a batch of
 //!   one out of any environment.
-//! * [`Task`] is the shared, thread-safe recipe from which every worker builds its own worlds.
+//! * [`Task`] is the shared, thread-safe recipe from which every worker builds its own worlds; [`load_task`] finds
+//!   one by name or reads it from a TOML file.
 
 #![deny(missing_docs)]
 
@@ -12,6 +13,15 @@ mod bipedal_walker;
 mod checks;
 mod environment;
 mod error;
+pub mod golden;
+#[cfg(feature = "mujoco")]
+mod locomotion;
+#[cfg(feature = "mujoco")]
+mod mujoco;
+mod perturbation;
+mod planar_arm;
+mod point_maze;
+mod registry;
 mod rng;
 mod scene;
 mod seed;
@@ -23,6 +33,12 @@ mod ziggurat;
 pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
+#[cfg(feature = "mujoco")]
+pub use locomotion::{Locomotion, LocomotionTask};
+pub use perturbation::{Margin, Perturbation};
+pub use planar_arm::PlanarArmTask;
+pub use point_maze::PointMazeTask;
+pub use registry::{canonical_name, gymnasium_id, load_task, task_names};
 pub use rng::NumpyRng;
 pub use scene::{Pose, Scene, Shape, ShapeKind};
 pub use seed::Seed;

@@ -27,4 +27,9 @@ pub trait Task: Send + Sync {
     fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
         Ok(Box::new(SingleWorld::new(self.make()?)))
     }
+
+    /// What a user should know about how the task was loaded; usually nothing.
+    fn notices(&self) -> &[String] {
+        &[]
+    }
 }

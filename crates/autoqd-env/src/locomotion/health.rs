@@ -1,0 +1,76 @@
+//! When an episode is lost.
+
+use super::names::Names;
+use super::task_file::{Health, Range};
+use crate::EnvError;
+use crate::mujoco::Data;
+
+/// A condition of health, with its names resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    what: What,
+    range: Range,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Coordinate(usize),
+    Height(usize),
+    Tilt(usize),
+    State { positions_from: usize },
+    Finite,
+}
+
+impl Rule {
+    pub fn resolve(rule: &Health, names: &Names<'_>) -> Result<Self, EnvError> {
+        let (what, range) = match rule {
+            Health::Joint { joint, component, range } => {
+                (What::Coordinate(names.coordinate(joint, *component)?), *range)
+            }
+            Health::Height { body, range } => (What::Height(names.body(body)?), *range),
+            Health::Tilt { body, range } => (What::Tilt(names.body(body)?), *range),
+            Health::State { positions_from, range } => {
+                if *positions_from > names.model.nq() as usize {
+                    return Err(
+                        names.invalid(format!("positions_from = {positions_from} is past the last position"))
+                    );
+                }
+                (What::State { positions_from: *positions_from }, *range)
+            }
+            Health::Finite {} => return Ok(Self { what: What::Finite, range: Range::default() }),
+        };
+        if range.is_unbounded() {
+            return Err(
+                names.invalid(format!("the health rule {rule:?} has a range without bounds; {RANGE_HELP}"))
+            );
+        }
+        Ok(Self { what, range })
+    }
+
+    pub fn holds(&self, data: &Data) -> bool {
+        match self.what {
+            What::Coordinate(index) => self.range.contains(data.qpos()[index]),
+            What::Height(body) => self.range.contains(data.xpos()[body][2]),
+            What::Tilt(body) => self.range.contains(data.xmat()[body][8].clamp(-1.0, 1.0).acos()),
+            What::State { positions_from } => {
+                data.qpos()[positions_from..].iter().chain(data.qvel()).all(|&v| self.range.contains(v))
+            }
+            What::Finite => data.qpos().iter().chain(data.qvel()).all(|v| v.is_finite()),
+        }
+    }
+}
+
+const RANGE_HELP: &str = "give min, max, above or below";
+
+impl Range {
+    fn is_unbounded(&self) -> bool {
+        [self.min, self.max, self.above, self.below].iter().all(Option::is_none)
+    }
+
+    fn contains(&self, value: f64) -> bool {
+        self.min.is_none_or(|bound| value >= bound)
+            && self.max.is_none_or(|bound| value <= bound)
+            && self.above.is_none_or(|bound| value > bound)
+            && self.below.is_none_or(|bound| value < bound)
+    }
+}

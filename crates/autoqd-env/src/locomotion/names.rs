@@ -1,0 +1,74 @@
+//! Looking up the names of a task file in a compiled model.
+
+use crate::EnvError;
+use crate::mujoco::{Model, Object};
+
+/// Finds named things, and says what there is when one is missing.
+pub(super) struct Names<'a> {
+    pub model: &'a Model,
+    pub task: &'a str,
+}
+
+impl Names<'_> {
+    pub fn body(&self, name: &str) -> Result<usize, EnvError> {
+        self.find(Object::mjOBJ_BODY, "body", name, self.model.body_mass().len())
+    }
+
+    pub fn geom(&self, name: &str) -> Result<usize, EnvError> {
+        self.find(Object::mjOBJ_GEOM, "geom", name, self.model.geom_bodyid().len())
+    }
+
+    pub fn site(&self, name: &str) -> Result<usize, EnvError> {
+        self.find(Object::mjOBJ_SITE, "site", name, self.model.site_bodyid().len())
+    }
+
+    pub fn keyframe(&self, name: &str) -> Result<usize, EnvError> {
+        self.find(Object::mjOBJ_KEY, "keyframe", name, self.model.key_time().len())
+    }
+
+    /// Index into the positions of a joint's component.
+    pub fn coordinate(&self, name: &str, component: usize) -> Result<usize, EnvError> {
+        let (address, width) = self.joint(name)?;
+        if component < width {
+            return Ok(address + component);
+        }
+        let message = format!("joint '{name}' has {width} positions, there is no component {component}");
+        Err(self.invalid(message))
+    }
+
+    /// Index into the positions of a joint that has just one.
+    pub fn single(&self, name: &str) -> Result<usize, EnvError> {
+        match self.joint(name)? {
+            (address, 1) => Ok(address),
+            _ => {
+                Err(self
+                    .invalid(format!("joint '{name}' is a ball or free joint; name a hinge or slide joint")))
+            }
+        }
+    }
+
+    fn joint(&self, name: &str) -> Result<(usize, usize), EnvError> {
+        use mujoco_rs::prelude::MjtJoint;
+        let id = self.find(Object::mjOBJ_JOINT, "joint", name, self.model.jnt_type().len())?;
+        let width = match self.model.jnt_type()[id] {
+            MjtJoint::mjJNT_FREE => 7,
+            MjtJoint::mjJNT_BALL => 4,
+            _ => 1,
+        };
+        Ok((self.model.jnt_qposadr()[id] as usize, width))
+    }
+
+    fn find(&self, object: Object, kind: &'static str, name: &str, count: usize) -> Result<usize, EnvError> {
+        // A zero byte cannot be part of a name in MuJoCo, and the lookup refuses it by a panic.
+        let found = (!name.contains('\0')).then(|| self.model.name_to_id(object, name)).flatten();
+        found.ok_or_else(|| {
+            let known: Vec<_> = (0..count).filter_map(|id| self.model.id_to_name(object, id)).collect();
+            let known = if known.is_empty() { "none with a name".to_string() } else { known.join(", ") };
+            EnvError::UnknownName { task: self.task.to_string(), kind, name: name.to_string(), known }
+        })
+    }
+
+    pub fn invalid(&self, message: impl Into<String>) -> EnvError {
+        EnvError::TaskValue { task: self.task.to_string(), message: message.into() }
+    }
+}

@@ -1,0 +1,301 @@
+//! From a task file to the recipe that worlds are built from.
+
+use super::Locomotion;
+use super::health::Rule;
+use super::measure::{Definition, What};
+use super::names::Names;
+use super::observation::Part;
+use super::reward::Term;
+use super::task_file::{Noise, Reset, TaskFile};
+use crate::mujoco::{self, Model, Source};
+use crate::{EnvError, EnvSpec, Environment, Perturbation, Task};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Everything that the worlds of a task share.
+pub(super) struct Recipe {
+    pub spec: EnvSpec,
+    pub model: Arc<Model>,
+    /// The model as MuJoCo loads it, before tuning.
+    pub untuned: Arc<Model>,
+    pub frame_skip: usize,
+    pub seconds_per_step: f64,
+    pub terminate_when_unhealthy: bool,
+    pub start: Start,
+    pub observation: Vec<Part>,
+    pub rewards: Vec<Term>,
+    pub health: Vec<Rule>,
+    pub measures: Vec<Definition>,
+    /// Geom of the ground, as contacts name it.
+    pub floor: Option<i32>,
+    /// Per geom: the measure whose foot it is.
+    pub foot_of_geom: Vec<Option<usize>>,
+    pub needs_contact_forces: bool,
+    pub notices: Vec<String>,
+}
+
+/// State and noise from which episodes start.
+pub(super) struct Start {
+    pub qpos: Vec<f64>,
+    pub qvel: Vec<f64>,
+    pub position_noise: f64,
+    pub velocity_noise: f64,
+    pub velocity_noise_kind: Noise,
+}
+
+/// A MuJoCo task described by data: the five of Gymnasium, or a task file of your own.
+///
+/// ```
+/// use autoqd_env::{Action, LocomotionTask, Perturbation, Seed, Task};
+///
+/// let task = LocomotionTask::builtin("hopper", &Perturbation::default())?;
+/// let mut hopper = task.make()?;
+/// let mut observation = vec![0.0; task.spec().observation_size];
+/// hopper.reset(Some(&Seed::from(0_u64)), &mut observation)?;
+/// let transition = hopper.step(Action::F32(&[0.1, 0.0, -0.1]), &mut observation)?;
+/// assert!(transition.reward > 0.0 && !transition.done());
+/// # Ok::<(), autoqd_env::EnvError>(())
+/// ```
+#[derive(Clone)]
+pub struct LocomotionTask {
+    recipe: Arc<Recipe>,
+}
+
+/// Episodes and simulator steps of the check that tuning changed nothing, when a user's model is loaded.
+const LOAD_CHECK: (u64, usize) = (4, 100);
+
+impl LocomotionTask {
+    /// One of the built-in tasks.
+    pub fn builtin(name: &str, perturbation: &Perturbation) -> Result<Self, EnvError> {
+        let builtin = super::builtin::find(name)?;
+        let file = parse(builtin.toml, builtin.name)?;
+        let source = Source::Text { name: builtin.xml_name, xml: builtin.xml };
+        Self::build(file, &source, perturbation, None)
+    }
+
+    /// A task file; its model is found relative to it.
+    pub fn from_file(path: impl AsRef<Path>, perturbation: &Perturbation) -> Result<Self, EnvError> {
+        let path = path.as_ref();
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| EnvError::ReadFile { path: shown.clone(), source })?;
+        let file = parse(&text, &shown)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let source = Source::File(folder.join(&file.model));
+        Self::build(file, &source, perturbation, Some(LOAD_CHECK))
+    }
+
+    /// One world, with access to its inner state.
+    pub fn world(&self) -> Result<Locomotion, EnvError> {
+        Locomotion::new(Arc::clone(&self.recipe))
+    }
+
+    /// The compiled model that worlds step.
+    #[doc(hidden)]
+    pub fn model(&self) -> &Arc<Model> {
+        &self.recipe.model
+    }
+
+    /// The compiled model as MuJoCo loads it, without tuning.
+    #[doc(hidden)]
+    pub fn untuned_model(&self) -> &Arc<Model> {
+        &self.recipe.untuned
+    }
+
+    /// Simulator steps per step of the task.
+    pub fn frame_skip(&self) -> usize {
+        self.recipe.frame_skip
+    }
+
+    /// Ids of the feet's geoms, in the order of the measures.
+    pub(crate) fn feet_geoms(&self) -> Vec<f64> {
+        let feet = self.recipe.measures.iter().filter_map(|measure| match measure.what {
+            What::Foot { geom } => Some(geom as f64),
+            _ => None,
+        });
+        feet.collect()
+    }
+
+    /// Whether the tuned model gives the bits of the untuned one over `episodes` of `steps` simulator steps each.
+    pub fn tuning_is_exact(&self, episodes: u64, steps: usize) -> bool {
+        mujoco::agree(&self.recipe.untuned, &self.recipe.model, episodes, steps)
+    }
+
+    fn build(
+        file: TaskFile,
+        source: &Source,
+        perturbation: &Perturbation,
+        check: Option<(u64, usize)>,
+    ) -> Result<Self, EnvError> {
+        let perturbation = perturbation.and(&file.perturbation);
+        perturbation.check_scales(&file.name)?;
+        perturbation.refuse_friction(&file.name)?;
+        let (mut spec, untuned) = mujoco::load(source, &perturbation, file.floor.as_deref())?;
+        let untuned = Arc::new(untuned);
+        let tuned = mujoco::tuned(&mut spec, &untuned).map(Arc::new);
+        let (model, notices) = choose(&file.name, tuned, &untuned, check);
+        Ok(Self { recipe: Arc::new(resolve(&file, model, untuned, notices)?) })
+    }
+}
+
+impl Task for LocomotionTask {
+    fn spec(&self) -> &EnvSpec {
+        &self.recipe.spec
+    }
+
+    fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
+        Ok(Box::new(self.world()?))
+    }
+
+    fn notices(&self) -> &[String] {
+        &self.recipe.notices
+    }
+}
+
+fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
+    toml::from_str(text)
+        .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: error.to_string() })
+}
+
+/// The tuned model, unless a check finds that it differs.
+fn choose(
+    task: &str,
+    tuned: Option<Arc<Model>>,
+    untuned: &Arc<Model>,
+    check: Option<(u64, usize)>,
+) -> (Arc<Model>, Vec<String>) {
+    let Some(tuned) = tuned else { return (Arc::clone(untuned), Vec::new()) };
+    match check {
+        Some((episodes, steps)) if !mujoco::agree(untuned, &tuned, episodes, steps) => {
+            let notice =
+                format!("task '{task}': explicit contact pairs change this model's results; not used");
+            (Arc::clone(untuned), vec![notice])
+        }
+        _ => (tuned, Vec::new()),
+    }
+}
+
+fn resolve(
+    file: &TaskFile,
+    model: Arc<Model>,
+    untuned: Arc<Model>,
+    notices: Vec<String>,
+) -> Result<Recipe, EnvError> {
+    let names = Names { model: &model, task: &file.name };
+    check_counts(file, &names)?;
+    let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
+    let rewards = all(&file.reward, |term| Term::resolve(term, &names))?;
+    let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
+    let measures = all(&file.measure, |measure| Definition::resolve(measure, &names))?;
+    let floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
+    let foot_of_geom = feet(&measures, floor, &names)?;
+    let start = start(&file.reset, &names)?;
+    let needs_contact_forces =
+        observation.iter().any(Part::needs_contact_forces) || rewards.iter().any(Term::needs_contact_forces);
+    Ok(Recipe {
+        spec: env_spec(file, &model, &observation, &rewards, &measures),
+        frame_skip: file.frame_skip,
+        seconds_per_step: model.opt().timestep * file.frame_skip as f64,
+        terminate_when_unhealthy: file.terminate_when_unhealthy,
+        floor: floor.map(|geom| geom as i32),
+        start,
+        observation,
+        rewards,
+        health,
+        measures,
+        foot_of_geom,
+        needs_contact_forces,
+        notices,
+        model,
+        untuned,
+    })
+}
+
+fn all<A, B>(items: &[A], resolve: impl Fn(&A) -> Result<B, EnvError>) -> Result<Vec<B>, EnvError> {
+    items.iter().map(resolve).collect()
+}
+
+fn check_counts(file: &TaskFile, names: &Names<'_>) -> Result<(), EnvError> {
+    let limit = |field: &str, value: usize, high: usize| match value {
+        1.. if value <= high => Ok(()),
+        _ => Err(names.invalid(format!("{field} = {value}; give a number from 1 to {high}"))),
+    };
+    limit("frame_skip", file.frame_skip, 10_000)?;
+    limit("max_episode_steps", file.max_episode_steps, 10_000_000)?;
+    if file.name.is_empty() {
+        return Err(names.invalid("name is empty"));
+    }
+    if file.observation.is_empty() || file.reward.is_empty() {
+        return Err(names.invalid("a task needs at least one [[observation]] and one [[reward]]"));
+    }
+    if !file.objective_min.is_finite() {
+        return Err(names.invalid("objective_min is not finite"));
+    }
+    Ok(())
+}
+
+fn feet(
+    measures: &[Definition],
+    floor: Option<usize>,
+    names: &Names<'_>,
+) -> Result<Vec<Option<usize>>, EnvError> {
+    let mut foot_of_geom = vec![None; names.model.geom_bodyid().len()];
+    for (i, measure) in measures.iter().enumerate() {
+        if let What::Foot { geom } = measure.what {
+            if floor.is_none() {
+                return Err(names.invalid("foot-contact measures need `floor`, the name of the ground geom"));
+            }
+            if foot_of_geom[geom].replace(i).is_some() {
+                return Err(
+                    names.invalid(format!("two foot-contact measures name the same geom ({})", measure.name))
+                );
+            }
+        }
+    }
+    Ok(foot_of_geom)
+}
+
+fn start(reset: &Reset, names: &Names<'_>) -> Result<Start, EnvError> {
+    let noise_ok = |scale: f64| scale.is_finite() && scale >= 0.0;
+    if !noise_ok(reset.position_noise) || !noise_ok(reset.velocity_noise) {
+        return Err(names.invalid("position_noise and velocity_noise must be finite and not negative"));
+    }
+    let model = names.model;
+    let (nq, nv) = (model.nq() as usize, model.nv() as usize);
+    let (qpos, qvel) = match &reset.keyframe {
+        None => (model.qpos0().to_vec(), vec![0.0; nv]),
+        Some(name) => {
+            let key = names.keyframe(name)?;
+            (model.key_qpos()[key * nq..][..nq].to_vec(), model.key_qvel()[key * nv..][..nv].to_vec())
+        }
+    };
+    let Reset { position_noise, velocity_noise, velocity_noise_kind, .. } = *reset;
+    Ok(Start { qpos, qvel, position_noise, velocity_noise, velocity_noise_kind })
+}
+
+fn env_spec(
+    file: &TaskFile,
+    model: &Model,
+    observation: &[Part],
+    rewards: &[Term],
+    measures: &[Definition],
+) -> EnvSpec {
+    // Without a control range MuJoCo takes any number; policies then stay within the unit box.
+    let bounds: Vec<_> = model
+        .actuator_ctrlrange()
+        .iter()
+        .zip(model.actuator_ctrllimited())
+        .map(|(&range, &limited)| if limited { range } else { [-1.0, 1.0] })
+        .collect();
+    EnvSpec {
+        name: file.name.clone(),
+        observation_size: observation.iter().map(Part::size).sum(),
+        action_size: bounds.len(),
+        action_low: bounds.iter().map(|b| b[0]).collect(),
+        action_high: bounds.iter().map(|b| b[1]).collect(),
+        max_episode_steps: file.max_episode_steps,
+        reward_terms: rewards.iter().map(|term| term.name.clone()).collect(),
+        measures: measures.iter().map(Definition::spec).collect(),
+        objective_min: file.objective_min,
+    }
+}

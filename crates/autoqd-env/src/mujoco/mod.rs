@@ -1,0 +1,33 @@
+//! Everything that touches libmujoco passes through here: loading, changing and tuning a model.
+//!
+//! libmujoco ends the process on an internal error, so models are checked and given enough memory before they are
+//! stepped; its messages go nowhere unless they precede such an end, and no log file is written.
+
+mod log;
+mod self_check;
+mod source;
+mod tuning;
+
+pub(crate) use self_check::agree;
+pub(crate) use source::{Source, load};
+pub(crate) use tuning::tuned;
+
+pub(crate) use mujoco_rs::prelude::{MjModel as Model, MjtObjBase as Object};
+use std::sync::Arc;
+
+/// The state of one world.
+pub(crate) type Data = mujoco_rs::prelude::MjData<Arc<Model>>;
+
+/// A fresh state; MuJoCo can refuse it only for lack of memory.
+pub(crate) fn new_data(model: &Arc<Model>) -> Option<Data> {
+    Data::try_new(Arc::clone(model)).ok()
+}
+
+/// Whether the state went bad since the last reset. MuJoCo then starts over from the initial pose by itself, which
+/// a caller must not take for a continued episode.
+pub(crate) fn diverged(data: &Data) -> bool {
+    use mujoco_rs::prelude::MjtWarning as W;
+    [W::mjWARN_BADQPOS, W::mjWARN_BADQVEL, W::mjWARN_BADQACC, W::mjWARN_BADCTRL]
+        .iter()
+        .any(|&kind| data.warning()[kind as usize].number > 0)
+}

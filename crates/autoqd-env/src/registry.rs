@@ -1,0 +1,140 @@
+//! Tasks by name.
+
+use crate::{EnvError, Perturbation, Task};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A built-in task.
+struct Entry {
+    name: &'static str,
+    /// Gymnasium's id of the same task.
+    gymnasium: Option<&'static str>,
+    build: fn(&'static str, &Perturbation) -> Result<Arc<dyn Task>, EnvError>,
+}
+
+const ENTRIES: &[Entry] = &[
+    #[cfg(feature = "mujoco")]
+    Entry { name: "ant", gymnasium: Some("Ant-v5"), build: locomotion },
+    #[cfg(feature = "mujoco")]
+    Entry { name: "half-cheetah", gymnasium: Some("HalfCheetah-v5"), build: locomotion },
+    #[cfg(feature = "mujoco")]
+    Entry { name: "hopper", gymnasium: Some("Hopper-v5"), build: locomotion },
+    #[cfg(feature = "mujoco")]
+    Entry { name: "swimmer", gymnasium: Some("Swimmer-v5"), build: locomotion },
+    #[cfg(feature = "mujoco")]
+    Entry { name: "walker2d", gymnasium: Some("Walker2d-v5"), build: locomotion },
+    #[cfg(feature = "box2d")]
+    Entry { name: "bipedal-walker", gymnasium: Some("BipedalWalker-v3"), build: bipedal_walker },
+    Entry { name: "point-maze", gymnasium: None, build: unperturbed::<crate::PointMazeTask> },
+    Entry { name: "planar-arm", gymnasium: None, build: unperturbed::<crate::PlanarArmTask> },
+];
+
+/// Names of the built-in tasks.
+pub fn task_names() -> Vec<&'static str> {
+    ENTRIES.iter().map(|entry| entry.name).collect()
+}
+
+/// The built-in name of a task given by its name or Gymnasium id, ignoring case.
+pub fn canonical_name(name: &str) -> Option<&'static str> {
+    find(name).map(|entry| entry.name)
+}
+
+/// Gymnasium's id of a built-in task, if it is one of Gymnasium's.
+pub fn gymnasium_id(name: &str) -> Option<&'static str> {
+    find(name)?.gymnasium
+}
+
+/// A built-in task by name or Gymnasium id, or the task of a TOML file.
+///
+/// ```
+/// use autoqd_env::{Perturbation, load_task};
+///
+/// let error = load_task("half-cheeta", &Perturbation::default()).err().unwrap();
+/// assert!(error.to_string().contains("did you mean"));
+/// ```
+pub fn load_task(name_or_path: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    if let Some(entry) = find(name_or_path) {
+        return (entry.build)(entry.name, perturbation);
+    }
+    if name_or_path.ends_with(".toml") || Path::new(name_or_path).is_file() {
+        return from_file(name_or_path, perturbation);
+    }
+    Err(unknown(name_or_path))
+}
+
+fn find(name: &str) -> Option<&'static Entry> {
+    let same = |other: &str| other.eq_ignore_ascii_case(name);
+    ENTRIES.iter().find(|entry| same(entry.name) || entry.gymnasium.is_some_and(same))
+}
+
+fn unknown(name: &str) -> EnvError {
+    let all = || ENTRIES.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.gymnasium));
+    let lower = name.to_lowercase();
+    let score = |candidate: &str| strsim::normalized_damerau_levenshtein(&candidate.to_lowercase(), &lower);
+    let nearest = all().map(|candidate| (score(candidate), candidate)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let suggestion = match nearest {
+        Some((score, candidate)) if score > 0.4 => format!("; did you mean '{candidate}'?"),
+        _ => String::new(),
+    };
+    EnvError::UnknownTask { name: name.to_string(), suggestion, known: task_names().join(", ") }
+}
+
+#[cfg(feature = "mujoco")]
+fn from_file(path: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    Ok(Arc::new(crate::LocomotionTask::from_file(path, perturbation)?))
+}
+
+#[cfg(not(feature = "mujoco"))]
+fn from_file(path: &str, _perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    let message = "this build has no MuJoCo; build with the feature 'mujoco'".to_string();
+    Err(EnvError::TaskFile { path: path.to_string(), message })
+}
+
+#[cfg(feature = "mujoco")]
+fn locomotion(name: &'static str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    Ok(Arc::new(crate::LocomotionTask::builtin(name, perturbation)?))
+}
+
+#[cfg(feature = "box2d")]
+fn bipedal_walker(name: &'static str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    use crate::BipedalWalkerTask as Walker;
+    perturbation.check_scales(name)?;
+    perturbation.refuse_margin(name)?;
+    let friction = perturbation.friction.unwrap_or(Walker::FRICTION) * perturbation.friction_scale;
+    Ok(Arc::new(Walker::new(friction, perturbation.mass_scale)?))
+}
+
+/// Tasks in pure Rust have no physics to perturb.
+fn unperturbed<T: Task + Default + 'static>(
+    name: &'static str,
+    perturbation: &Perturbation,
+) -> Result<Arc<dyn Task>, EnvError> {
+    perturbation.refuse_all(name)?;
+    Ok(Arc::new(T::default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_known_one() {
+        for (given, nearest) in [("hoper", "hopper"), ("walker", "walker2d"), ("Ant-v4", "Ant-v5")] {
+            let message = unknown(given).to_string();
+            if canonical_name(nearest).is_some() {
+                assert!(message.contains(&format!("did you mean '{nearest}'")), "{message}");
+            }
+        }
+        assert!(!unknown("zzzzzzzz").to_string().contains("did you mean"));
+    }
+
+    #[test]
+    fn names_and_gymnasium_ids_mean_the_same_task() {
+        for name in task_names() {
+            assert_eq!(canonical_name(&name.to_uppercase()), Some(name));
+            if let Some(id) = gymnasium_id(name) {
+                assert_eq!(canonical_name(id), Some(name));
+            }
+        }
+    }
+}
