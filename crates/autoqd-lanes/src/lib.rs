@@ -1,1 +1,42 @@
 //! MuJoCo's physics for several worlds at a time, in SIMD lanes.
+//!
+//! [`model::Model`] describes a mechanism in MuJoCo's terms, [`Compiled`] holds what is derived from it, and
+//! [`Batch`] simulates eight worlds of it at once. One step agrees with libmujoco's to rounding: the same
+//! formulation, the same solver with the same stopping rules, in another order of operations. Over long runs with
+//! contacts trajectories part, as those of any two versions of a simulator do.
+//!
+//! Supported are trees of free, ball, slide and hinge joints; springs, damping, armature, limits; motors, position
+//! and velocity actuators; spheres, capsules, boxes and cylinders on planes, spheres and capsules among themselves;
+//! pyramidal friction; drag; Euler and Runge-Kutta integration.
+//!
+//! The back end is chosen at run time: AVX-512, AVX2 or portable arrays ([`Backend`]). All give the same bits.
+
+#![deny(missing_docs)]
+
+mod batch;
+mod bias;
+mod collision;
+mod collision_planar;
+mod compile;
+mod constraint;
+mod error;
+mod forces;
+mod inertia;
+mod integrate;
+mod kernels;
+mod kinematics_planar;
+mod kinematics_spatial;
+pub mod model;
+mod packed;
+mod pattern;
+mod rigid;
+mod segments;
+mod sim;
+mod simd;
+mod solver;
+mod vector;
+
+pub use batch::Batch;
+pub use compile::Compiled;
+pub use error::LanesError;
+pub use simd::{Backend, LANES};

@@ -1,0 +1,163 @@
+//! Eight worlds of one model: the public face of the engine.
+
+use crate::compile::Compiled;
+use crate::kernels::Kernels;
+use crate::kinematics_planar::Planar;
+use crate::kinematics_spatial::Spatial;
+use crate::sim::{ALL, Engine, Sim};
+use crate::simd::Array;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::{Backend, LANES, LanesError};
+use std::sync::Arc;
+
+/// Eight worlds that advance together. What happens in a lane depends neither on its number nor on its neighbours,
+/// and is the same to the bit for every back end.
+///
+/// ```
+/// use autoqd_lanes::{Backend, Batch, Compiled, LanesError, model::*};
+/// use std::sync::Arc;
+///
+/// // A pendulum of 1 kg on a rod of 0.5 m.
+/// let world = Body {
+///     parent: 0, position: [0.0; 3], orientation: [1.0, 0.0, 0.0, 0.0], center: [0.0; 3],
+///     principal_axes: [1.0, 0.0, 0.0, 0.0], mass: 0.0, inertia: [0.0; 3], inverse_weight: 0.0,
+/// };
+/// let bob = Body { center: [0.0, 0.0, -0.5], mass: 1.0, inertia: [0.01; 3], ..world.clone() };
+/// let hinge = Joint {
+///     body: 1, kind: JointKind::Hinge, position: [0.0; 3], axis: [0.0, 1.0, 0.0], reference: 0.0,
+///     stiffness: 0.0, spring_reference: vec![0.0], limit: None, actuator_force_range: None,
+/// };
+/// let model = Model {
+///     options: Options {
+///         timestep: 0.001, integrator: Integrator::RungeKutta4, gravity: [0.0, 0.0, -9.81], density: 0.0,
+///         viscosity: 0.0, impedance_ratio: 1.0, tolerance: 1e-8, line_search_tolerance: 0.01,
+///         iterations: 100, line_search_iterations: 50,
+///     },
+///     bodies: vec![world, bob],
+///     joints: vec![hinge],
+///     freedoms: vec![Freedom { damping: 0.0, armature: 0.0, inverse_weight: 1.0 }],
+///     actuators: vec![], geoms: vec![], pairs: vec![],
+/// };
+/// let Some(backend) = Backend::best() else { return Ok(()) };
+/// let mut worlds = Batch::new(Arc::new(Compiled::new(&model)?), backend)?;
+/// worlds.set_state(3, &[0.1], &[0.0]);
+/// worlds.step(1 << 3, 1000);
+/// let mut q = [0.0];
+/// worlds.qpos(3, &mut q);
+/// let omega = (9.81_f64 * 0.5 / 0.26).sqrt();
+/// assert!((q[0] - 0.1 * omega.cos()).abs() < 1e-3);
+/// # Ok::<(), LanesError>(())
+/// ```
+pub struct Batch {
+    model: Arc<Compiled>,
+    backend: Backend,
+    engine: Box<dyn Engine>,
+}
+
+fn engine<F: Kernels>(model: &Arc<Compiled>) -> Box<dyn Engine> {
+    let model = Arc::clone(model);
+    if model.is_planar() {
+        Box::new(Sim::<F, Planar<F>, 2>::new(model))
+    } else {
+        Box::new(Sim::<F, Spatial<F>, 3>::new(model))
+    }
+}
+
+impl Batch {
+    /// Eight worlds at rest with all coordinates zero.
+    ///
+    /// # Errors
+    /// If the CPU lacks the instructions of the back end.
+    pub fn new(model: Arc<Compiled>, backend: Backend) -> Result<Self, LanesError> {
+        if !backend.is_available() {
+            return Err(LanesError::Backend { backend });
+        }
+        let engine = match backend {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => engine::<Avx512>(&model),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => engine::<Avx2>(&model),
+            _ => engine::<Array>(&model),
+        };
+        Ok(Self { model, backend, engine })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<Compiled> {
+        &self.model
+    }
+
+    /// The back end.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Puts one world into a state, as a fresh simulation: the solver starts cold and divergence is forgotten.
+    pub fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]) {
+        self.engine.set_state(lane, qpos, qvel);
+    }
+
+    /// Sets where the solver starts: MuJoCo's `qacc_warmstart`.
+    pub fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]) {
+        self.engine.set_warm_start(lane, acceleration);
+    }
+
+    /// Sets the controls of one world.
+    pub fn set_control(&mut self, lane: usize, control: &[f64]) {
+        self.engine.set_control(lane, control);
+    }
+
+    /// Advances the worlds whose bit is set in `active` by a number of time steps; the others keep their state.
+    pub fn step(&mut self, active: u8, steps: usize) {
+        self.engine.step(active & ALL, steps);
+    }
+
+    /// The worlds whose coordinates, velocities or accelerations were not finite or beyond 1e10, as bits. They
+    /// stand still until [`Self::set_state`].
+    pub fn diverged(&self) -> u8 {
+        self.engine.diverged()
+    }
+
+    /// Reads the coordinates of one world.
+    pub fn qpos(&self, lane: usize, out: &mut [f64]) {
+        self.engine.qpos(lane, out);
+    }
+
+    /// Reads the velocities of one world.
+    pub fn qvel(&self, lane: usize, out: &mut [f64]) {
+        self.engine.qvel(lane, out);
+    }
+
+    /// Reads the accelerations of the last evaluation.
+    pub fn acceleration(&self, lane: usize, out: &mut [f64]) {
+        self.engine.acceleration(lane, out);
+    }
+
+    /// Reads where the solver would start.
+    pub fn warm_start(&self, lane: usize, out: &mut [f64]) {
+        self.engine.warm_start(lane, out);
+    }
+
+    /// The position of a body of the model at the last evaluation (for Runge-Kutta its fourth stage), which is what
+    /// MuJoCo's `xpos` holds after a step. Meaningful only for worlds that advanced in the last step.
+    pub fn body_position(&self, body: usize, lane: usize) -> [f64; 3] {
+        self.engine.body_position(body, lane)
+    }
+
+    /// The number of contacts of a world at the last evaluation.
+    pub fn contacts(&self, lane: usize) -> usize {
+        self.engine.contacts(lane)
+    }
+
+    /// Contact torque about the centre of mass of the tree, and contact force, on every body at the last
+    /// evaluation: MuJoCo's `cfrc_ext` where nothing else acts from outside.
+    pub fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {
+        self.engine.contact_wrenches(lane, out);
+    }
+
+    /// Number of worlds.
+    pub const fn lanes(&self) -> usize {
+        LANES
+    }
+}

@@ -1,0 +1,198 @@
+//! Which geoms can touch, and what their contacts are like.
+
+use super::law::Law;
+use super::{Frame, MovingBody};
+use crate::LanesError;
+use crate::model::{ContactPair, Geom, Model, Shape};
+use crate::rigid::{Pose, Vec3, column, dot, scale};
+
+/// Smallest coefficient of friction.
+const LEAST_FRICTION: f64 = 1e-5;
+
+/// Everything above a fixed plane: points with normal . x >= offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfSpace {
+    pub(crate) normal: Vec3,
+    pub(crate) offset: f64,
+}
+
+/// A line segment on a body; a point if the half axis is zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) body: usize,
+    pub(crate) center: Vec3,
+    pub(crate) half_axis: Vec3,
+    pub(crate) radius: f64,
+}
+
+/// A cylinder on a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CylinderShape {
+    pub(crate) body: usize,
+    pub(crate) pose: Pose,
+    pub(crate) radius: f64,
+    pub(crate) half_length: f64,
+}
+
+/// The geometry of a possible contact.
+#[derive(Clone, Debug)]
+pub(crate) enum Touch {
+    /// A sphere, or one end of a capsule with its axis, above a plane.
+    Ball { body: usize, center: Vec3, axis: Option<Vec3>, radius: f64, plane: HalfSpace },
+    /// A box above a plane.
+    Box { body: usize, pose: Pose, half_size: Vec3, plane: HalfSpace },
+    /// A cylinder above a plane.
+    Cylinder { shape: CylinderShape, plane: HalfSpace },
+    /// Two spheres or capsules.
+    Segments { first: Segment, second: Segment },
+}
+
+impl Touch {
+    pub(crate) fn most_contacts(&self) -> usize {
+        match self {
+            Self::Ball { .. } => 1,
+            Self::Box { .. } | Self::Cylinder { .. } => 4,
+            // Parallel capsules can touch at two points.
+            Self::Segments { .. } => 2,
+        }
+    }
+}
+
+/// The forces of a contact.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactLaw {
+    pub(crate) margin: f64,
+    /// Zero without friction.
+    pub(crate) friction: f64,
+    /// The approximate inverse inertia the impedance is relative to.
+    pub(crate) weight: f64,
+    /// Factor from the regularisation of a single row to that of the pyramid's rows.
+    pub(crate) pyramid: f64,
+    pub(crate) law: Law,
+    /// The bodies of the model that touch.
+    pub(crate) bodies: [usize; 2],
+    /// Degrees of freedom that move only the second body, and only the first.
+    pub(crate) forward: u64,
+    pub(crate) backward: u64,
+}
+
+impl ContactLaw {
+    /// Whether it couples two branches, so that the solver's matrix gets entries the inertia matrix lacks.
+    pub(crate) fn couples_branches(&self) -> bool {
+        self.forward != 0 && self.backward != 0
+    }
+}
+
+/// A possible contact.
+#[derive(Clone, Debug)]
+pub(crate) struct Contact {
+    pub(crate) touch: Touch,
+    pub(crate) law: ContactLaw,
+}
+
+pub(super) fn compile(
+    model: &Model,
+    bodies: &[MovingBody],
+    frames: &[Frame],
+) -> Result<Vec<Contact>, LanesError> {
+    let mut contacts = Vec::new();
+    for pair in &model.pairs {
+        let geoms = pair.geoms.map(|g| &model.geoms[g]);
+        if geoms.iter().all(|g| frames[g.body].body == 0) {
+            continue;
+        }
+        let law = contact_law(model, pair, geoms, bodies, frames)?;
+        for touch in touches(geoms, frames)? {
+            contacts.push(Contact { touch, law: law.clone() });
+        }
+    }
+    Ok(contacts)
+}
+
+fn contact_law(
+    model: &Model,
+    pair: &ContactPair,
+    geoms: [&Geom; 2],
+    bodies: &[MovingBody],
+    frames: &[Frame],
+) -> Result<ContactLaw, LanesError> {
+    let ids = geoms.map(|g| g.body);
+    let chains = ids.map(|b| bodies[frames[b].body].chain);
+    let weight: f64 = ids.iter().map(|&b| model.bodies[b].inverse_weight).sum();
+    let friction = pair.friction.max(LEAST_FRICTION);
+    let squared = friction * friction;
+    let frictional = pair.dimension == 3;
+    Ok(ContactLaw {
+        margin: pair.margin,
+        friction: if frictional { friction } else { 0.0 },
+        weight: if frictional { weight * (1.0 + squared) } else { weight },
+        // Without friction the pyramid's four rows coincide and share the weight.
+        pyramid: if frictional { 2.0 * squared / model.options.impedance_ratio } else { 4.0 },
+        law: Law::new(&pair.softness, &model.options)?,
+        bodies: ids,
+        forward: chains[1] & !chains[0],
+        backward: chains[0] & !chains[1],
+    })
+}
+
+fn touches(geoms: [&Geom; 2], frames: &[Frame]) -> Result<Vec<Touch>, LanesError> {
+    let pose = |g: &Geom| frames[g.body].pose.then(&Pose::new(g.position, g.orientation));
+    let [first, second] = geoms;
+    let body = frames[second.body].body;
+    if first.shape != Shape::Plane {
+        return match (segment(first, frames), segment(second, frames)) {
+            (Some(first), Some(second)) => Ok(vec![Touch::Segments { first, second }]),
+            _ => Err(unsupported(geoms)),
+        };
+    }
+    if frames[first.body].body != 0 {
+        return Err(LanesError::Unsupported { what: format!("the moving plane '{}'", first.name) });
+    }
+    let frame = pose(first);
+    let normal = column(&frame.rotation, 2);
+    let plane = HalfSpace { normal, offset: dot(normal, frame.position) };
+    let pose = pose(second);
+    let axis = column(&pose.rotation, 2);
+    Ok(match second.shape {
+        Shape::Plane => return Err(unsupported(geoms)),
+        Shape::Sphere { radius } => vec![Touch::Ball { body, center: pose.position, axis: None, radius, plane }],
+        Shape::Capsule { radius, half_length } => [1.0, -1.0]
+            .map(|end| Touch::Ball {
+                body,
+                center: crate::rigid::add(pose.position, scale(axis, end * half_length)),
+                axis: Some(axis),
+                radius,
+                plane,
+            })
+            .to_vec(),
+        Shape::Box { half_size } => vec![Touch::Box { body, pose, half_size, plane }],
+        Shape::Cylinder { radius, half_length } => {
+            vec![Touch::Cylinder { shape: CylinderShape { body, pose, radius, half_length }, plane }]
+        }
+    })
+}
+
+fn segment(geom: &Geom, frames: &[Frame]) -> Option<Segment> {
+    let pose = frames[geom.body].pose.then(&Pose::new(geom.position, geom.orientation));
+    let (radius, half_length) = match geom.shape {
+        Shape::Sphere { radius } => (radius, 0.0),
+        Shape::Capsule { radius, half_length } => (radius, half_length),
+        _ => return None,
+    };
+    let half_axis = scale(column(&pose.rotation, 2), half_length);
+    Some(Segment { body: frames[geom.body].body, center: pose.position, half_axis, radius })
+}
+
+fn unsupported(geoms: [&Geom; 2]) -> LanesError {
+    let name = |g: &Geom| {
+        let shape = match g.shape {
+            Shape::Plane => "plane",
+            Shape::Sphere { .. } => "sphere",
+            Shape::Capsule { .. } => "capsule",
+            Shape::Box { .. } => "box",
+            Shape::Cylinder { .. } => "cylinder",
+        };
+        format!("{shape} '{}'", g.name)
+    };
+    LanesError::Unsupported { what: format!("contact of {} with {}", name(geoms[0]), name(geoms[1])) }
+}

@@ -1,0 +1,104 @@
+//! The parts of a step, compiled once per back end with its instruction set enabled.
+//!
+//! Engine code is generic and `#[inline(always)]`; it becomes vector code where it is inlined into one of the
+//! functions below. Keeping their number small keeps the build short.
+
+use crate::integrate::Stage;
+use crate::packed;
+use crate::pattern::Pattern;
+use crate::sim::{Sim, Space};
+use crate::simd::{Array, Lane};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+
+/// The parts of a step for one lane type.
+pub(crate) trait Kernels: Lane {
+    fn factor(pattern: &Pattern, a: &mut [Self], inverse_diagonal: &mut [Self]);
+    fn solve(pattern: &Pattern, factors: &[Self], inverse_diagonal: &[Self], x: &mut [Self]);
+    /// Kinematics, inertia, and all forces but those of constraints.
+    fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
+    /// Limits and contacts.
+    fn constrain<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
+    /// Constraint forces and accelerations.
+    fn resolve<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
+    /// One stage of the integrator.
+    fn integrate<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, stage: Stage);
+    /// Marks the lanes whose state left the range of a simulation.
+    fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
+}
+
+macro_rules! kernels {
+    ($lane:ty $(, $features:literal)?) => {
+        // SAFETY of every block below: lane types with an instruction set exist only inside a `Batch` whose
+        // back end was checked against the CPU.
+        #[allow(unused_unsafe)]
+        impl Kernels for $lane {
+            #[inline]
+            fn factor(pattern: &Pattern, a: &mut [Self], inverse_diagonal: &mut [Self]) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled(pattern: &Pattern, a: &mut [$lane], inverse_diagonal: &mut [$lane]) {
+                    packed::factor(pattern, a, inverse_diagonal);
+                }
+                unsafe { enabled(pattern, a, inverse_diagonal) }
+            }
+            #[inline]
+            fn solve(pattern: &Pattern, factors: &[Self], inverse_diagonal: &[Self], x: &mut [Self]) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled(pattern: &Pattern, factors: &[$lane], inverse_diagonal: &[$lane], x: &mut [$lane]) {
+                    packed::solve(pattern, factors, inverse_diagonal, x);
+                }
+                unsafe { enabled(pattern, factors, inverse_diagonal, x) }
+            }
+            #[inline]
+            fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
+                    sim.smooth_dynamics();
+                }
+                unsafe { enabled(sim) }
+            }
+            #[inline]
+            fn constrain<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
+                    sim.find_constraints();
+                }
+                unsafe { enabled(sim) }
+            }
+            #[inline]
+            fn resolve<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
+                    sim.problem().solve();
+                }
+                unsafe { enabled(sim) }
+            }
+            #[inline]
+            fn integrate<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, stage: Stage) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>, stage: Stage) {
+                    sim.integrate(stage);
+                }
+                unsafe { enabled(sim, stage) }
+            }
+            #[inline]
+            fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
+                    sim.check_state();
+                }
+                unsafe { enabled(sim) }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+kernels!(Avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+kernels!(Avx2, "avx2,fma");
+// On x86-64 a fused multiply-add is an instruction only where it is enabled, and a slow library call elsewhere.
+#[cfg(target_arch = "x86_64")]
+kernels!(Array, "avx2,fma");
+#[cfg(not(target_arch = "x86_64"))]
+kernels!(Array);

@@ -1,0 +1,243 @@
+//! The description of a mechanism: plain numbers, in MuJoCo's conventions.
+
+/// How a step is integrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// Semi-implicit Euler.
+    Euler {
+        /// Whether joint damping is integrated implicitly.
+        implicit_damping: bool,
+    },
+    /// Runge-Kutta of fourth order.
+    RungeKutta4,
+}
+
+/// Global options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Seconds per step.
+    pub timestep: f64,
+    /// Scheme of integration.
+    pub integrator: Integrator,
+    /// Acceleration of free fall.
+    pub gravity: [f64; 3],
+    /// Density of the medium, for drag.
+    pub density: f64,
+    /// Viscosity of the medium, for drag.
+    pub viscosity: f64,
+    /// Ratio of friction to normal impedance of contacts.
+    pub impedance_ratio: f64,
+    /// Stopping tolerance of the constraint solver.
+    pub tolerance: f64,
+    /// Stopping tolerance of the line search, relative to the solver's.
+    pub line_search_tolerance: f64,
+    /// Most Newton iterations.
+    pub iterations: usize,
+    /// Most evaluations of one line search.
+    pub line_search_iterations: usize,
+}
+
+/// A rigid body. The first of a model is the world, and parents come before their children.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Index of the body it hangs on.
+    pub parent: usize,
+    /// Position in the parent's frame.
+    pub position: [f64; 3],
+    /// Orientation in the parent's frame, a unit quaternion (w, x, y, z).
+    pub orientation: [f64; 4],
+    /// Centre of mass in the body's frame.
+    pub center: [f64; 3],
+    /// Orientation of the principal axes in the body's frame.
+    pub principal_axes: [f64; 4],
+    /// Mass.
+    pub mass: f64,
+    /// Principal moments of inertia.
+    pub inertia: [f64; 3],
+    /// Mean inverse weight of a push at the centre of mass, in the reference pose.
+    pub inverse_weight: f64,
+}
+
+/// What a joint lets move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointKind {
+    /// Everything: three translations and a rotation (7 coordinates, 6 velocities).
+    Free,
+    /// A rotation about a point (4 coordinates, 3 velocities).
+    Ball,
+    /// A translation along an axis.
+    Slide,
+    /// A rotation about an axis.
+    Hinge,
+}
+
+impl JointKind {
+    /// Number of coordinates.
+    pub fn coordinates(self) -> usize {
+        match self {
+            Self::Free => 7,
+            Self::Ball => 4,
+            Self::Slide | Self::Hinge => 1,
+        }
+    }
+
+    /// Number of degrees of freedom.
+    pub fn freedoms(self) -> usize {
+        match self {
+            Self::Free => 6,
+            Self::Ball => 3,
+            Self::Slide | Self::Hinge => 1,
+        }
+    }
+}
+
+/// How stiffly a constraint is held: MuJoCo's `solref` and `solimp`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Softness {
+    /// Time constant and damping ratio, or, if both are not positive, minus stiffness and minus damping.
+    pub reference: [f64; 2],
+    /// Impedance at zero, at full width, width, midpoint and power.
+    pub impedance: [f64; 5],
+}
+
+/// The range of a hinge or a slide, or the largest angle of a ball joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Lowest and highest coordinate; a ball joint uses the larger of the two as its largest angle.
+    pub range: [f64; 2],
+    /// Distance from the limit at which it starts to act.
+    pub margin: f64,
+    /// Stiffness of the limit.
+    pub softness: Softness,
+}
+
+/// A joint. Joints are listed in the order of their bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// The body it moves.
+    pub body: usize,
+    /// What it lets move.
+    pub kind: JointKind,
+    /// Anchor in the body's frame.
+    pub position: [f64; 3],
+    /// Unit axis in the body's frame (hinge and slide).
+    pub axis: [f64; 3],
+    /// Coordinate of the pose in which the bodies are described (hinge and slide).
+    pub reference: f64,
+    /// Stiffness of the joint's spring.
+    pub stiffness: f64,
+    /// Coordinates at which the spring is relaxed: as many as the joint has.
+    pub spring_reference: Vec<f64>,
+    /// Its limit.
+    pub limit: Option<Limit>,
+    /// Bounds of the sum of actuator forces on it (hinge and slide).
+    pub actuator_force_range: Option<[f64; 2]>,
+}
+
+/// One degree of freedom, in the order of the joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Freedom {
+    /// Linear damping.
+    pub damping: f64,
+    /// Inertia added to the diagonal.
+    pub armature: f64,
+    /// Inverse weight in the reference pose.
+    pub inverse_weight: f64,
+}
+
+/// An actuator on a hinge or a slide: force = gain control + bias (1, length, velocity), length = gear coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuator {
+    /// The joint it acts on.
+    pub joint: usize,
+    /// Transmission ratio.
+    pub gear: f64,
+    /// Force per unit of control.
+    pub gain: f64,
+    /// Constant force, force per length and force per velocity.
+    pub bias: [f64; 3],
+    /// Bounds of the control.
+    pub control_range: Option<[f64; 2]>,
+    /// Bounds of the force before the gear.
+    pub force_range: Option<[f64; 2]>,
+}
+
+/// The shape of a geom. Axes are along the geom's z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// The half space below z = 0. Only on bodies that cannot move.
+    Plane,
+    /// A ball.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A cylinder with round ends.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Half the length of the axis.
+        half_length: f64,
+    },
+    /// A box.
+    Box {
+        /// Half the edges.
+        half_size: [f64; 3],
+    },
+    /// A cylinder.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Half the height.
+        half_length: f64,
+    },
+}
+
+/// Something that can touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geom {
+    /// Name, for messages.
+    pub name: String,
+    /// The body it belongs to.
+    pub body: usize,
+    /// Its shape.
+    pub shape: Shape,
+    /// Position in the body's frame.
+    pub position: [f64; 3],
+    /// Orientation in the body's frame.
+    pub orientation: [f64; 4],
+}
+
+/// Two geoms that can touch, with the parameters of their contact already mixed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactPair {
+    /// The geoms; a plane comes first.
+    pub geoms: [usize; 2],
+    /// 1 without friction, 3 with.
+    pub dimension: usize,
+    /// Coefficient of sliding friction.
+    pub friction: f64,
+    /// Distance at which the contact starts to act.
+    pub margin: f64,
+    /// Stiffness of the contact.
+    pub softness: Softness,
+}
+
+/// A mechanism: everything the engine reads. Compile it with [`crate::Compiled::new`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Global options.
+    pub options: Options,
+    /// Bodies, the world first.
+    pub bodies: Vec<Body>,
+    /// Joints.
+    pub joints: Vec<Joint>,
+    /// Degrees of freedom.
+    pub freedoms: Vec<Freedom>,
+    /// Actuators.
+    pub actuators: Vec<Actuator>,
+    /// Geoms that can touch.
+    pub geoms: Vec<Geom>,
+    /// Pairs of geoms that can touch.
+    pub pairs: Vec<ContactPair>,
+}

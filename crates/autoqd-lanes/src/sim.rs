@@ -1,0 +1,368 @@
+//! A batch of worlds for one lane type and one kind of space.
+
+use crate::compile::{Compiled, PlanarPlan};
+use crate::constraint::{Contacts, Limits, NO_CONTACT};
+use crate::integrate::{Integration, Stage};
+use crate::kernels::Kernels;
+use crate::kinematics_planar::Planar;
+use crate::kinematics_spatial::Spatial;
+use crate::model::Integrator;
+use crate::rigid::{self, Pose, Vec3};
+use crate::simd::{LANES, Lane, Mask};
+use crate::solver::{Newton, Problem, Smooth};
+use std::sync::Arc;
+
+/// A coordinate, velocity or acceleration beyond this is divergence, as in MuJoCo.
+const LARGEST: f64 = 1e10;
+
+/// Coordinates, velocities and what the next step starts from.
+pub(crate) struct State<F> {
+    pub(crate) qpos: Vec<F>,
+    pub(crate) qvel: Vec<F>,
+    pub(crate) control: Vec<F>,
+    /// Of the last evaluation.
+    pub(crate) acceleration: Vec<F>,
+    pub(crate) warm_start: Vec<F>,
+}
+
+/// The bodies of a mechanism in a space of `D` dimensions.
+pub(crate) trait Space<F: Lane, const D: usize>: Send {
+    fn new(model: &Compiled) -> Self;
+    /// Positions, the packed inertia matrix, and drag minus bias forces.
+    fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]);
+    fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, D>);
+    /// The pose of a moving body in one lane, at the last evaluation.
+    fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose;
+    /// A vector of the space in three dimensions.
+    fn embed(model: &Compiled, v: [f64; D]) -> Vec3;
+    /// The tangents of a contact with this normal, in three dimensions.
+    fn tangents(model: &Compiled, normal: [f64; D], tangent: [f64; D]) -> [Vec3; 2];
+}
+
+fn plan(model: &Compiled) -> &PlanarPlan {
+    model.planar.as_ref().expect("planar space is used for planar models only")
+}
+
+impl<F: Lane> Space<F, 2> for Planar<F> {
+    fn new(model: &Compiled) -> Self {
+        Planar::new(model)
+    }
+    #[inline(always)]
+    fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]) {
+        let plan = plan(model);
+        self.kinematics(model, plan, qpos);
+        self.inertia(model, plan, mass);
+        self.bias(model, plan, qvel, force);
+    }
+    #[inline(always)]
+    fn collide(&self, model: &Compiled, _qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, 2>) {
+        self.collide(model, plan(model), qvel, contacts);
+    }
+    fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose {
+        let position = <Self as Space<F, 2>>::embed(model, self.positions[body].map(|x| x.get(lane)));
+        let [c, s] = self.rotations[body].map(|x| x.get(lane));
+        let n = plan(model).normal;
+        let (u, v) = ((n + 1) % 3, (n + 2) % 3);
+        let mut rotation = rigid::IDENTITY;
+        (rotation[4 * u], rotation[4 * v], rotation[3 * v + u], rotation[3 * u + v]) = (c, c, s, -s);
+        Pose { position, rotation }
+    }
+    fn embed(model: &Compiled, v: [f64; 2]) -> Vec3 {
+        let n = plan(model).normal;
+        let mut out = [0.0; 3];
+        (out[(n + 1) % 3], out[(n + 2) % 3]) = (v[0], v[1]);
+        out
+    }
+    fn tangents(model: &Compiled, normal: [f64; 2], _tangent: [f64; 2]) -> [Vec3; 2] {
+        let mut out_of_plane = [0.0; 3];
+        out_of_plane[plan(model).normal] = 1.0;
+        [<Self as Space<F, 2>>::embed(model, [-normal[1], normal[0]]), out_of_plane]
+    }
+}
+
+impl<F: Lane> Space<F, 3> for Spatial<F> {
+    fn new(model: &Compiled) -> Self {
+        Spatial::new(model)
+    }
+    #[inline(always)]
+    fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]) {
+        self.kinematics(model, qpos);
+        self.inertia(model, mass);
+        self.bias(model, qvel, force);
+    }
+    #[inline(always)]
+    fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, 3>) {
+        self.collide(model, qpos, qvel, contacts);
+    }
+    fn pose(&self, _model: &Compiled, body: usize, lane: usize) -> Pose {
+        Pose {
+            position: self.positions[body].map(|x| x.get(lane)),
+            rotation: self.rotations[body].map(|x| x.get(lane)),
+        }
+    }
+    fn embed(_model: &Compiled, v: [f64; 3]) -> Vec3 {
+        v
+    }
+    fn tangents(_model: &Compiled, n: [f64; 3], t: [f64; 3]) -> [Vec3; 2] {
+        [t, cross(n, t)]
+    }
+}
+
+fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Eight worlds.
+pub(crate) struct Sim<F: Kernels, S, const D: usize> {
+    pub(crate) model: Arc<Compiled>,
+    pub(crate) state: State<F>,
+    pub(crate) space: S,
+    pub(crate) smooth: Smooth<F>,
+    pub(crate) limits: Limits<F>,
+    pub(crate) contacts: Contacts<F, D>,
+    pub(crate) newton: Newton<F>,
+    pub(crate) integration: Integration<F>,
+    /// Lanes that advance in this step, and lanes whose state left the range of a simulation.
+    pub(crate) active: u8,
+    pub(crate) diverged: u8,
+}
+
+impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
+    pub(crate) fn new(model: Arc<Compiled>) -> Self {
+        let column = |n: usize| vec![F::zero(); n];
+        let freedoms = model.freedoms();
+        Self {
+            state: State {
+                qpos: column(model.coordinates),
+                qvel: column(freedoms),
+                control: column(model.controls()),
+                acceleration: column(freedoms),
+                warm_start: column(freedoms),
+            },
+            space: S::new(&model),
+            smooth: Smooth::new(&model),
+            limits: Limits::new(&model),
+            contacts: Contacts::new(&model),
+            newton: Newton::new(&model),
+            integration: Integration::new(&model),
+            active: 0,
+            diverged: 0,
+            model,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn smooth_dynamics(&mut self) {
+        let (model, state, smooth) = (&*self.model, &self.state, &mut self.smooth);
+        self.space.dynamics(model, &state.qpos, &state.qvel, &mut smooth.mass, &mut smooth.force);
+        smooth.factors.copy_from_slice(&smooth.mass);
+        F::factor(&model.tree, &mut smooth.factors, &mut smooth.inverse_diagonal);
+        crate::forces::add_joint_forces(
+            model,
+            &state.qpos,
+            &state.qvel,
+            &state.control,
+            &mut smooth.force,
+            &mut smooth.scratch,
+        );
+        smooth.acceleration.copy_from_slice(&smooth.force);
+        F::solve(&model.tree, &smooth.factors, &smooth.inverse_diagonal, &mut smooth.acceleration);
+    }
+
+    #[inline(always)]
+    pub(crate) fn find_constraints(&mut self) {
+        let (model, state) = (&*self.model, &self.state);
+        self.limits.find(model, &state.qpos, &state.qvel);
+        self.space.collide(model, &state.qpos, &state.qvel, &mut self.contacts);
+    }
+
+    #[inline(always)]
+    pub(crate) fn problem(&mut self) -> Problem<'_, F, D> {
+        Problem {
+            model: &self.model,
+            smooth: &self.smooth,
+            limits: &mut self.limits,
+            contacts: &mut self.contacts,
+            newton: &mut self.newton,
+            warm_start: &self.state.warm_start,
+            acceleration: &mut self.state.acceleration,
+            live: self.active,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn check_state(&mut self) {
+        let state = &self.state;
+        let largest = F::splat(LARGEST);
+        let mut good = F::Mask::from_bits(u8::MAX);
+        for x in state.qpos.iter().chain(&state.qvel).chain(&state.warm_start) {
+            good = good.and(x.abs().le(largest));
+        }
+        self.diverged |= !good.bits() & self.active;
+    }
+
+    fn forward(&mut self) {
+        F::smooth(self);
+        F::constrain(self);
+        F::resolve(self);
+    }
+
+    fn one_step(&mut self) {
+        self.forward();
+        match self.model.options.integrator {
+            Integrator::Euler { .. } => F::integrate(self, Stage::Euler),
+            Integrator::RungeKutta4 => {
+                for n in 1..4 {
+                    F::integrate(self, Stage::Next(n));
+                    self.forward();
+                }
+                F::integrate(self, Stage::Finish);
+            }
+        }
+    }
+
+    /// The centre of mass of the tree a body belongs to.
+    fn tree_center(&self, body: usize, lane: usize) -> Vec3 {
+        let root = self.model.frames[body].root;
+        let (mut mass, mut moment) = (0.0, [0.0; 3]);
+        for frame in self.model.frames.iter().filter(|f| f.root == root) {
+            let pose = self.space.pose(&self.model, frame.body, lane).then(&frame.pose);
+            mass += frame.mass;
+            moment = rigid::add(moment, rigid::scale(pose.point(frame.center), frame.mass));
+        }
+        rigid::scale(moment, 1.0 / mass)
+    }
+
+    /// Force of slot `s` in one lane on the second body, in world axes.
+    fn slot_force(&self, s: usize, lane: usize) -> Vec3 {
+        let contacts = &self.contacts;
+        let (weight, mu) = (contacts.weights[s].get(lane), contacts.frictions[s].get(lane));
+        let row = |i: usize| {
+            let i = if D == 2 && i == 3 { 2 } else { i };
+            -weight * contacts.residuals[s][i].get(lane).min(0.0)
+        };
+        let f = [row(0), row(1), row(2), row(3)];
+        let normal = contacts.normals[s].map(|x| x.get(lane));
+        let tangent = contacts.tangents[s].map(|x| x.get(lane));
+        let [t1, t2] = S::tangents(&self.model, normal, tangent);
+        let n = S::embed(&self.model, normal);
+        let along = [f[0] + f[1] + f[2] + f[3], mu * (f[0] - f[1]), mu * (f[2] - f[3])];
+        std::array::from_fn(|i| n[i] * along[0] + t1[i] * along[1] + t2[i] * along[2])
+    }
+}
+
+/// What a batch needs of its simulation, whatever the lane type.
+pub(crate) trait Engine: Send {
+    fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]);
+    fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]);
+    fn set_control(&mut self, lane: usize, control: &[f64]);
+    fn step(&mut self, active: u8, steps: usize);
+    fn diverged(&self) -> u8;
+    fn qpos(&self, lane: usize, out: &mut [f64]);
+    fn qvel(&self, lane: usize, out: &mut [f64]);
+    fn acceleration(&self, lane: usize, out: &mut [f64]);
+    fn warm_start(&self, lane: usize, out: &mut [f64]);
+    fn body_position(&self, body: usize, lane: usize) -> Vec3;
+    fn contacts(&self, lane: usize) -> usize;
+    fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]);
+}
+
+fn write<F: Lane>(column: &mut [F], lane: usize, values: &[f64]) {
+    column.iter_mut().zip(values).for_each(|(x, &value)| x.set(lane, value));
+}
+
+fn read<F: Lane>(column: &[F], lane: usize, out: &mut [f64]) {
+    out.iter_mut().zip(column).for_each(|(out, x)| *out = x.get(lane));
+}
+
+impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
+    fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]) {
+        write(&mut self.state.qpos, lane, qpos);
+        write(&mut self.state.qvel, lane, qvel);
+        self.state.warm_start.iter_mut().for_each(|x| x.set(lane, 0.0));
+        self.diverged &= !(1 << lane);
+    }
+
+    fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]) {
+        write(&mut self.state.warm_start, lane, acceleration);
+    }
+
+    fn set_control(&mut self, lane: usize, control: &[f64]) {
+        write(&mut self.state.control, lane, control);
+    }
+
+    fn step(&mut self, active: u8, steps: usize) {
+        for _ in 0..steps {
+            self.active = active & !self.diverged;
+            F::check(self);
+            self.active &= !self.diverged;
+            if self.active == 0 {
+                return;
+            }
+            self.one_step();
+        }
+        F::check(self);
+    }
+
+    fn diverged(&self) -> u8 {
+        self.diverged
+    }
+
+    fn qpos(&self, lane: usize, out: &mut [f64]) {
+        read(&self.state.qpos, lane, out);
+    }
+
+    fn qvel(&self, lane: usize, out: &mut [f64]) {
+        read(&self.state.qvel, lane, out);
+    }
+
+    fn acceleration(&self, lane: usize, out: &mut [f64]) {
+        read(&self.state.acceleration, lane, out);
+    }
+
+    fn warm_start(&self, lane: usize, out: &mut [f64]) {
+        read(&self.state.warm_start, lane, out);
+    }
+
+    fn body_position(&self, body: usize, lane: usize) -> Vec3 {
+        let frame = &self.model.frames[body];
+        self.space.pose(&self.model, frame.body, lane).point(frame.pose.position)
+    }
+
+    fn contacts(&self, lane: usize) -> usize {
+        (0..self.contacts.count).filter(|&s| self.contacts.ids[s][lane] != NO_CONTACT).count()
+    }
+
+    fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {
+        out.fill([0.0; 6]);
+        let mut center: Option<(usize, Vec3)> = None;
+        for s in 0..self.contacts.count {
+            let id = self.contacts.ids[s][lane];
+            if id == NO_CONTACT {
+                continue;
+            }
+            let force = self.slot_force(s, lane);
+            let point = S::embed(&self.model, self.contacts.points[s].map(|x| x.get(lane)));
+            let [first, second] = self.model.contacts[id as usize].law.bodies;
+            for (body, sign) in [(second, 1.0), (first, -1.0)] {
+                if body == 0 {
+                    continue;
+                }
+                let root = self.model.frames[body].root;
+                let about = match center {
+                    Some((known, about)) if known == root => about,
+                    _ => self.tree_center(body, lane),
+                };
+                center = Some((root, about));
+                let torque = cross(rigid::add(point, rigid::scale(about, -1.0)), force);
+                for i in 0..3 {
+                    out[body][i] += sign * torque[i];
+                    out[body][3 + i] += sign * force[i];
+                }
+            }
+        }
+    }
+}
+
+/// All lanes.
+pub(crate) const ALL: u8 = ((1_u16 << LANES) - 1) as u8;
