@@ -1,0 +1,86 @@
+//! Emitters: where candidates come from.
+
+mod any;
+mod evolution_strategy;
+mod gaussian;
+mod iso_line;
+mod ranker;
+
+use serde::{Deserialize, Serialize};
+
+pub use any::AnyEmitter;
+pub use evolution_strategy::{EsEmitter, EsEmitterConfig, RestartRule, SelectionRule};
+pub use gaussian::{GaussianConfig, GaussianEmitter};
+pub use iso_line::{IsoLineConfig, IsoLineEmitter};
+pub use ranker::{Ranker, Ranking, is_flat};
+
+use crate::archive::{AddStatus, Archive};
+use crate::error::Result;
+use crate::es::StopReason;
+use crate::rows::Rows;
+
+/// What the archive said about an emitter's own candidates, one entry per candidate of the last `ask`.
+#[derive(Debug, Clone, Copy)]
+pub struct Feedback<'a> {
+    /// Objectives.
+    pub objective: &'a [f64],
+    /// Measures.
+    pub measures: Rows<'a>,
+    /// What became of each candidate.
+    pub status: &'a [AddStatus],
+    /// Improvement values.
+    pub value: &'a [f64],
+}
+
+impl<'a> Feedback<'a> {
+    /// The rows `range`.
+    pub(crate) fn slice(&self, range: std::ops::Range<usize>) -> Feedback<'a> {
+        Feedback {
+            objective: &self.objective[range.clone()],
+            measures: self.measures.slice(range.clone()),
+            status: &self.status[range.clone()],
+            value: &self.value[range],
+        }
+    }
+}
+
+/// Why an emitter started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RestartReason {
+    /// The strategy asked for it.
+    Stopped(StopReason),
+    /// The emitter's own rule.
+    Rule,
+}
+
+/// An emitter started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restart {
+    /// Why.
+    pub reason: RestartReason,
+    /// Identity of the elite it started from; `None` when the archive was empty and the initial point was used.
+    pub elite: Option<u64>,
+}
+
+/// A source of candidates.
+///
+/// Emitters own their random stream and never change the archive, so several of them can work at the same time.
+pub trait Emitter: Send {
+    /// Candidates per `ask`.
+    fn batch_size(&self) -> usize;
+
+    /// Parameters per candidate.
+    fn solution_dim(&self) -> usize;
+
+    /// Writes a generation into `out`, row after row.
+    ///
+    /// # Errors
+    /// When `out` or the archive has the wrong size.
+    fn ask(&mut self, archive: &dyn Archive, out: &mut [f64]) -> Result<()>;
+
+    /// Learns what became of the last generation. The archive already contains it.
+    ///
+    /// # Errors
+    /// When the feedback has the wrong size.
+    fn tell(&mut self, archive: &dyn Archive, feedback: &Feedback<'_>) -> Result<Option<Restart>>;
+}
