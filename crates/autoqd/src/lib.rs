@@ -4,4 +4,6 @@ pub mod config;
 pub mod cwpca;
 pub mod embedding;
 pub mod kernels;
+pub mod observer;
 pub mod policy;
+pub mod run_folder;

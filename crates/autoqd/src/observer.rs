@@ -1,0 +1,109 @@
+//! Those who watch a search: progress bars, logs, a live page.
+
+use crate::run_folder::{MetricsRow, RunLogs, TimingRow};
+
+/// What an observer may return.
+pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What is known when a search starts or is resumed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartReport {
+    /// Task.
+    pub task: String,
+    /// Method.
+    pub method: String,
+    /// Seed.
+    pub seed: u64,
+    /// Iterations already done.
+    pub iteration: u64,
+    /// Iterations asked for.
+    pub iterations: u64,
+    /// Worker threads.
+    pub threads: usize,
+    /// Candidates per iteration.
+    pub candidates: usize,
+    /// Parameters of a policy.
+    pub parameters: usize,
+    /// The simulator used.
+    pub physics: String,
+}
+
+/// What one iteration did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IterationReport {
+    /// Iterations asked for.
+    pub iterations: u64,
+    /// Next iteration that refits the measures.
+    pub next_refit: Option<u64>,
+    /// Numbers of the search.
+    pub metrics: MetricsRow,
+    /// Times.
+    pub timing: TimingRow,
+}
+
+/// What a refit did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RefitReport {
+    /// Iteration at whose start it happened.
+    pub iteration: u64,
+    /// Elites of the result archive before.
+    pub elites_before: u64,
+    /// Elites of the result archive after.
+    pub elites_after: u64,
+    /// Elites in the reserve after.
+    pub reserve: u64,
+    /// Angle, in degrees, by which each axis turned.
+    pub angles: Vec<f64>,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// All iterations are done.
+    Finished,
+    /// The user asked to stop.
+    Interrupted,
+    /// The time limit.
+    MaxTime,
+    /// The limit of environment steps.
+    MaxEnvSteps,
+}
+
+/// Watches a search. An error stops it after the iteration.
+pub trait Observer {
+    /// The search starts.
+    fn on_start(&mut self, _report: &StartReport) -> Result<(), ObserverError> {
+        Ok(())
+    }
+
+    /// An iteration is complete.
+    fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError>;
+
+    /// The measures were fitted again.
+    fn on_refit(&mut self, _report: &RefitReport) -> Result<(), ObserverError> {
+        Ok(())
+    }
+
+    /// A checkpoint was written.
+    fn on_checkpoint(&mut self, _iteration: u64) -> Result<(), ObserverError> {
+        Ok(())
+    }
+
+    /// Something the user should know, such as a fallback.
+    fn on_notice(&mut self, _text: &str) -> Result<(), ObserverError> {
+        Ok(())
+    }
+
+    /// The search ended.
+    fn on_end(&mut self, _reason: EndReason) -> Result<(), ObserverError> {
+        Ok(())
+    }
+}
+
+impl Observer for RunLogs {
+    fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
+        Ok(self.append(&report.metrics, &report.timing)?)
+    }
+}

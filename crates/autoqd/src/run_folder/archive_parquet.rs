@@ -1,0 +1,248 @@
+//! The result archive as a Parquet file.
+//!
+//! Plain columns of doubles and unsigned integers, lists for seeds, embedding and parameters, no nulls. The key-value
+//! metadata holds the format version, the checksum of the content and the checksum of the encoded pages; the latter
+//! is compared before a page is decoded.
+
+use super::archive_table::{ArchiveTable, Column, ColumnData, MEASURES_PREFIX};
+use super::{FillError, RunFolderError, write_atomic};
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{DataType, DoubleType, Int64Type};
+use parquet::file::metadata::{KeyValue, ParquetMetaData};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+const VERSION: u32 = 1;
+const VERSION_KEY: &str = "autoqd.version";
+const DIGEST_KEY: &str = "autoqd.digest";
+const PAGES_KEY: &str = "autoqd.pages_blake3";
+const PREFIX: &str = "autoqd.meta.";
+
+impl ArchiveTable {
+    /// Writes the table; the same table gives the same bytes.
+    pub fn write_parquet(&self, path: &Path) -> Result<(), RunFolderError> {
+        self.check().map_err(|reason| RunFolderError::encode(path, reason))?;
+        write_atomic(path, |file| write(self, file))
+    }
+
+    /// Reads a table and checks it.
+    pub fn read_parquet(path: &Path) -> Result<Self, RunFolderError> {
+        let mut file = File::open(path).map_err(|e| RunFolderError::io("read", path, e))?;
+        let (metadata, keys) = read_footer(&file).map_err(|e| RunFolderError::damaged(path, e))?;
+        if let Some(found) = keys.get(VERSION_KEY).and_then(|v| v.parse().ok()).filter(|v| *v > VERSION) {
+            return Err(RunFolderError::NewerVersion { path: path.to_owned(), found, known: VERSION });
+        }
+        check_pages(&mut file, &metadata, &keys).map_err(|e| RunFolderError::damaged(path, e))?;
+        read(file, &keys).map_err(|e| RunFolderError::damaged(path, e))
+    }
+}
+
+struct Hashing<W> {
+    out: W,
+    hasher: blake3::Hasher,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn write(table: &ArchiveTable, out: &mut (impl Write + Send)) -> Result<(), FillError> {
+    let columns = table.columns();
+    let mut keys = vec![
+        KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string()),
+        KeyValue::new(DIGEST_KEY.to_owned(), table.digest()),
+    ];
+    keys.extend(table.metadata.iter().map(|(k, v)| KeyValue::new(format!("{PREFIX}{k}"), v.clone())));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_created_by("autoqd".to_owned())
+        .set_key_value_metadata(Some(keys))
+        .build();
+    let sink = Hashing { out, hasher: blake3::Hasher::new() };
+    let mut writer = SerializedFileWriter::new(sink, schema(&columns)?, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    for column in &columns {
+        match &column.data {
+            ColumnData::F64(values) => write_column::<DoubleType, _>(&mut group, column.width, values)?,
+            ColumnData::U64(values) => {
+                // Parquet stores unsigned integers in the bits of signed ones.
+                let bits: Vec<i64> = values.iter().map(|v| *v as i64).collect();
+                write_column::<Int64Type, _>(&mut group, column.width, &bits)?;
+            }
+        }
+    }
+    group.close()?;
+    writer.flush()?;
+    let pages = writer.inner().hasher.finalize().to_hex().to_string();
+    writer.append_key_value_metadata(KeyValue::new(PAGES_KEY.to_owned(), pages));
+    writer.close()?;
+    Ok(())
+}
+
+fn write_column<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    width: Option<usize>,
+    values: &[T::T],
+) -> Result<(), FillError> {
+    let mut column = group.next_column()?.ok_or("the schema has too few columns")?;
+    match width {
+        None => column.typed::<T>().write_batch(values, None, None)?,
+        Some(width) => {
+            let definition = vec![1; values.len()];
+            let repetition: Vec<i16> = (0..values.len()).map(|i| i16::from(i % width != 0)).collect();
+            column.typed::<T>().write_batch(values, Some(&definition), Some(&repetition))?
+        }
+    };
+    Ok(column.close()?)
+}
+
+fn schema(columns: &[Column<'_>]) -> Result<TypePtr, FillError> {
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>, FillError>>()?;
+    Ok(Arc::new(Type::group_type_builder("archive").with_fields(fields).build()?))
+}
+
+fn field(column: &Column<'_>) -> Result<TypePtr, FillError> {
+    let (physical, converted) = match column.data {
+        ColumnData::U64(_) => (Physical::INT64, ConvertedType::UINT_64),
+        ColumnData::F64(_) => (Physical::DOUBLE, ConvertedType::NONE),
+    };
+    let value = |name: &str| {
+        let builder = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        builder.with_converted_type(converted).build().map(Arc::new)
+    };
+    if column.width.is_none() {
+        return Ok(value(&column.name)?);
+    }
+    let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED);
+    let list = Arc::new(list.with_fields(vec![value("element")?]).build()?);
+    let group = Type::group_type_builder(&column.name).with_repetition(Repetition::REQUIRED);
+    Ok(Arc::new(group.with_converted_type(ConvertedType::LIST).with_fields(vec![list]).build()?))
+}
+
+fn read_footer(file: &File) -> Result<(ParquetMetaData, BTreeMap<String, String>), FillError> {
+    let reader = SerializedFileReader::new(file.try_clone()?)?;
+    let metadata = reader.metadata().clone();
+    let keys = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    let keys = keys.filter_map(|kv| Some((kv.key.clone(), kv.value.clone()?))).collect();
+    Ok((metadata, keys))
+}
+
+/// Compares the checksum of everything before the footer.
+fn check_pages(
+    file: &mut File,
+    metadata: &ParquetMetaData,
+    keys: &BTreeMap<String, String>,
+) -> Result<(), FillError> {
+    let ends = metadata.row_groups().iter().flat_map(|group| group.columns()).map(|column| {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        start.checked_add(column.compressed_size()).and_then(|end| u64::try_from(end).ok())
+    });
+    let end = ends.collect::<Option<Vec<_>>>().ok_or("its footer is damaged")?.into_iter().max().unwrap_or(4);
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut file.take(end), &mut hasher)?;
+    let stored = keys.get(PAGES_KEY).ok_or("it was not written by autoqd: it has no checksum")?;
+    if *stored == hasher.finalize().to_hex().as_str() {
+        Ok(())
+    } else {
+        Err("its checksum does not match: it was cut or altered".into())
+    }
+}
+
+fn read(file: File, keys: &BTreeMap<String, String>) -> Result<ArchiveTable, FillError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    if reader.num_row_groups() != 1 {
+        return Err("it does not have exactly one row group".into());
+    }
+    let group = reader.get_row_group(0)?;
+    let rows = usize::try_from(group.metadata().num_rows())?;
+    let mut table = ArchiveTable::default();
+    let mut measures = Vec::new();
+    for (i, column) in schema.columns().iter().enumerate() {
+        let column = read_column(group.as_ref(), i, column, rows)?;
+        match (column.name.starts_with(MEASURES_PREFIX), column.data) {
+            (true, ColumnData::F64(values)) => measures.push(values.into_owned()),
+            (_, data) => table.insert(Column { data, ..column })?,
+        }
+    }
+    table.measures.width = measures.len();
+    table.measures.values =
+        (0..rows).flat_map(|row| measures.iter().filter_map(move |m| m.get(row))).copied().collect();
+    let own = keys.iter().filter_map(|(k, v)| Some((k.strip_prefix(PREFIX)?.to_owned(), v.clone())));
+    table.metadata = own.collect();
+    table.check()?;
+    match keys.get(DIGEST_KEY) {
+        Some(digest) if *digest == table.digest() => Ok(table),
+        _ => Err("the checksum of its content does not match".into()),
+    }
+}
+
+fn read_column(
+    group: &dyn RowGroupReader,
+    index: usize,
+    descriptor: &ColumnDescriptor,
+    rows: usize,
+) -> Result<Column<'static>, FillError> {
+    let name = descriptor.path().parts().first().cloned().unwrap_or_default();
+    let list = descriptor.max_rep_level() > 0;
+    let (data, count) = match descriptor.physical_type() {
+        Physical::DOUBLE => {
+            let values = read_values::<DoubleType>(group, index, rows, list)?;
+            let count = values.len();
+            (ColumnData::F64(values.into()), count)
+        }
+        Physical::INT64 => {
+            let values: Vec<u64> =
+                read_values::<Int64Type>(group, index, rows, list)?.iter().map(|v| *v as u64).collect();
+            let count = values.len();
+            (ColumnData::U64(values.into()), count)
+        }
+        other => return Err(format!("column '{name}' has the unexpected type {other}").into()),
+    };
+    if !list {
+        return Ok(Column { name, width: None, data });
+    }
+    // An empty table does not tell the width of its lists; nothing needs it.
+    let width = if rows == 0 { 0 } else { count / rows };
+    if rows > 0 && (width == 0 || count % rows != 0) {
+        return Err(format!("column '{name}' has lists of different length").into());
+    }
+    Ok(Column { name, width: Some(width), data })
+}
+
+fn read_values<T: DataType>(
+    group: &dyn RowGroupReader,
+    index: usize,
+    rows: usize,
+    list: bool,
+) -> Result<Vec<T::T>, FillError> {
+    let mut reader = get_typed_column_reader::<T>(group.get_column_reader(index)?);
+    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+    let levels = list.then_some((&mut definition, &mut repetition));
+    let (definition, repetition) = levels.unzip();
+    let (records, ..) = reader.read_records(rows, definition, repetition, &mut values)?;
+    if records != rows {
+        return Err("a column has too few rows".into());
+    }
+    Ok(values)
+}

@@ -1,0 +1,232 @@
+//! The result archive as a table.
+
+use super::RunFolderError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Rows of equal width, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block<T> {
+    /// Values per row.
+    pub width: usize,
+    /// All values, row by row.
+    pub values: Vec<T>,
+}
+
+impl<T> Block<T> {
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+}
+
+/// The result archive: one row per elite.
+///
+/// ```
+/// use autoqd::run_folder::{ArchiveTable, Block};
+/// let table = ArchiveTable {
+///     cell: vec![4, 9],
+///     id: vec![17, 3],
+///     iteration: vec![2, 1],
+///     objective: vec![10.5, -1.0],
+///     measures: Block { width: 2, values: vec![0.0, 0.5, -1.0, 1.0] },
+///     parameters: Block { width: 3, values: vec![0.1; 6] },
+///     ..ArchiveTable::default()
+/// };
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("archive.parquet");
+/// table.write_parquet(&path)?;
+/// assert_eq!(ArchiveTable::read_parquet(&path)?, table);
+/// # Ok::<(), autoqd::run_folder::RunFolderError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArchiveTable {
+    /// Cell of the archive.
+    pub cell: Vec<u64>,
+    /// Number of the candidate, unique within the run.
+    pub id: Vec<u64>,
+    /// Iteration in which it was found.
+    pub iteration: Vec<u64>,
+    /// Mean return.
+    pub objective: Vec<f64>,
+    /// Measures.
+    pub measures: Block<f64>,
+    /// Further columns by name: return_std, length_mean, the hand-made measures, ...
+    pub statistics: Vec<(String, Vec<f64>)>,
+    /// Seed of each episode of the evaluation.
+    pub seeds: Block<u64>,
+    /// Embedding psi; width 0 for methods without one.
+    pub embedding: Block<f64>,
+    /// Parameters of the policy.
+    pub parameters: Block<f64>,
+    /// Facts about the whole table, such as task and method.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// A column in the order of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column<'a> {
+    /// Name.
+    pub name: String,
+    /// Values per row for a column of lists.
+    pub width: Option<usize>,
+    /// The values.
+    pub data: ColumnData<'a>,
+}
+
+/// Values of a column, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnData<'a> {
+    /// Whole numbers.
+    U64(std::borrow::Cow<'a, [u64]>),
+    /// Numbers.
+    F64(std::borrow::Cow<'a, [f64]>),
+}
+
+impl ColumnData<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
+    /// The values as little-endian bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::U64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Self::F64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        }
+    }
+}
+
+pub(super) const MEASURES_PREFIX: &str = "measures_";
+const LISTS: [&str; 3] = ["seeds", "embedding", "parameters"];
+
+impl ArchiveTable {
+    /// Number of elites.
+    pub fn len(&self) -> usize {
+        self.cell.len()
+    }
+
+    /// Whether there is no elite.
+    pub fn is_empty(&self) -> bool {
+        self.cell.is_empty()
+    }
+
+    /// A statistic by name.
+    pub fn statistic(&self, name: &str) -> Option<&[f64]> {
+        self.statistics.iter().find(|(n, _)| n == name).map(|(_, values)| values.as_slice())
+    }
+
+    /// Reads the result archive of a run.
+    pub fn read(run: &Path) -> Result<Self, RunFolderError> {
+        Self::read_parquet(&run.join(super::ARCHIVE_FILE))
+    }
+
+    /// All columns in the order of the file; lists of width 0 are left out.
+    pub fn columns(&self) -> Vec<Column<'_>> {
+        let number = |name: &str, values| Column {
+            name: name.to_owned(),
+            width: None,
+            data: ColumnData::F64(std::borrow::Cow::Borrowed(values)),
+        };
+        let mut columns: Vec<Column<'_>> =
+            [("cell", &self.cell), ("id", &self.id), ("iteration", &self.iteration)]
+                .into_iter()
+                .map(|(name, values)| Column {
+                    name: name.to_owned(),
+                    width: None,
+                    data: ColumnData::U64(values.as_slice().into()),
+                })
+                .collect();
+        columns.push(number("objective", self.objective.as_slice()));
+        let width = self.measures.width;
+        columns.extend((0..width).map(|j| Column {
+            name: format!("{MEASURES_PREFIX}{j}"),
+            width: None,
+            data: ColumnData::F64(self.measures.values.iter().skip(j).step_by(width).copied().collect()),
+        }));
+        columns.extend(self.statistics.iter().map(|(name, values)| number(name, values.as_slice())));
+        columns.extend(self.lists());
+        columns
+    }
+
+    fn lists(&self) -> impl Iterator<Item = Column<'_>> {
+        fn floats(block: &Block<f64>) -> (usize, ColumnData<'_>) {
+            (block.width, ColumnData::F64(block.values.as_slice().into()))
+        }
+        let seeds = (self.seeds.width, ColumnData::U64(self.seeds.values.as_slice().into()));
+        let lists = [seeds, floats(&self.embedding), floats(&self.parameters)];
+        let named = LISTS.into_iter().zip(lists).filter(|(_, (width, _))| *width > 0);
+        named.map(|(name, (width, data))| Column { name: name.to_owned(), width: Some(width), data })
+    }
+
+    /// Checks that the columns fit together and hold only what may be stored.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut names = BTreeSet::new();
+        for column in self.columns() {
+            let expected = self.len() * column.width.unwrap_or(1);
+            if column.data.len() != expected {
+                return Err(format!(
+                    "column '{}' has {} values, not {expected}",
+                    column.name,
+                    column.data.len()
+                ));
+            }
+            if column.name.is_empty() || !names.insert(column.name.clone()) {
+                return Err(format!("there are two columns named '{}'", column.name));
+            }
+        }
+        let blocks = [&self.measures, &self.embedding, &self.parameters];
+        if self.measures.values.len() != self.len() * self.measures.width {
+            return Err("the measures do not have one row per elite".to_owned());
+        }
+        let finite =
+            self.objective.iter().chain(blocks.iter().flat_map(|b| &b.values)).all(|v| v.is_finite());
+        if finite { Ok(()) } else { Err("an elite has a number that is not finite".to_owned()) }
+    }
+
+    /// Checksum of the content, in hexadecimal: the same for the same elites, however the file is encoded.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let text = |hasher: &mut blake3::Hasher, text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        for (key, value) in &self.metadata {
+            text(&mut hasher, key);
+            text(&mut hasher, value);
+        }
+        for column in self.columns() {
+            text(&mut hasher, &column.name);
+            hasher.update(&(column.width.unwrap_or(0) as u64).to_le_bytes());
+            hasher.update(&[matches!(column.data, ColumnData::F64(_)) as u8]);
+            hasher.update(&column.data.to_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// Puts a column that was read into its place.
+    pub(super) fn insert(&mut self, column: Column<'static>) -> Result<(), String> {
+        let Column { name, width, data } = column;
+        match (name.as_str(), width, data) {
+            ("cell", None, ColumnData::U64(v)) => self.cell = v.into_owned(),
+            ("id", None, ColumnData::U64(v)) => self.id = v.into_owned(),
+            ("iteration", None, ColumnData::U64(v)) => self.iteration = v.into_owned(),
+            ("objective", None, ColumnData::F64(v)) => self.objective = v.into_owned(),
+            ("seeds", Some(width), ColumnData::U64(v)) => {
+                self.seeds = Block { width, values: v.into_owned() }
+            }
+            ("embedding", Some(width), ColumnData::F64(v)) => {
+                self.embedding = Block { width, values: v.into_owned() }
+            }
+            ("parameters", Some(width), ColumnData::F64(v)) => {
+                self.parameters = Block { width, values: v.into_owned() };
+            }
+            (_, None, ColumnData::F64(v)) => self.statistics.push((name, v.into_owned())),
+            _ => return Err(format!("column '{name}' has an unexpected type")),
+        }
+        Ok(())
+    }
+}

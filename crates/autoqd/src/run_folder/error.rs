@@ -1,0 +1,131 @@
+//! What can go wrong with a run folder.
+
+use crate::config::ConfigError;
+use std::io::{Error as IoError, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// An error of a run folder or an exported file: names the file, the reason and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFolderError {
+    /// The folder already holds something.
+    #[error(
+        "{} is not empty, and a run is never overwritten; continue it with `autoqd resume {}`, or choose another \
+         folder with --out",
+        path.display(), path.display()
+    )]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder is not a run.
+    #[error("{} is not a run folder: it has no config.toml; check the path", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process works in the folder.
+    #[error("{} is in use by {holder}; wait until it ends, or stop it", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// Who holds it.
+        holder: String,
+    },
+    /// The system refused.
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: IoError,
+    },
+    /// A file that is truncated, altered or not ours.
+    #[error("{} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of a later version of the program.
+    #[error(
+        "{} has format version {found}, but this program reads up to {known}; update autoqd to use it",
+        path.display()
+    )]
+    NewerVersion {
+        /// The file.
+        path: PathBuf,
+        /// Version of the file.
+        found: u32,
+        /// Latest version this program reads.
+        known: u32,
+    },
+    /// Neither checkpoint can be used.
+    #[error(
+        "{} has no usable checkpoint ({current}; {previous}); start a new run from its config.toml",
+        path.display()
+    )]
+    NoUsableCheckpoint {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with the current checkpoint.
+        current: String,
+        /// What is wrong with the previous checkpoint.
+        previous: String,
+    },
+    /// A checkpoint without a part that is needed.
+    #[error(
+        "the checkpoint has no usable part '{name}': {reason}; it was written by another version of autoqd"
+    )]
+    Section {
+        /// Name of the part.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A table whose columns do not fit together, or a file that cannot be encoded.
+    #[error("cannot write {}: {reason}", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl RunFolderError {
+    pub(crate) fn io(action: &'static str, path: &Path, source: IoError) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn damaged(path: &Path, reason: impl ToString) -> Self {
+        Self::Damaged { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn encode(path: &Path, reason: impl ToString) -> Self {
+        Self::Encode { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    /// Whether the file or folder was not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+    }
+}
+
+fn remedy(source: &IoError) -> &'static str {
+    match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            ". Free some space, then go on with `autoqd resume`: everything up to the last checkpoint is safe"
+        }
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+            ". Choose a folder you may write to with --out, or change its permissions"
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,61 @@
+//! The log files of a run: metrics.csv, timing.csv and TensorBoard events.
+
+use super::columns::{MetricsRow, Row, TimingRow};
+use super::csv_log::{CsvLog, read_rows};
+use super::events::EventLog;
+use super::{EVENTS_FILE, METRICS_FILE, RunFolderError, TIMING_FILE};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The open log files of a run.
+#[derive(Debug)]
+pub struct RunLogs {
+    metrics: CsvLog<MetricsRow>,
+    timing: CsvLog<TimingRow>,
+    events: EventLog,
+}
+
+impl RunLogs {
+    /// Opens the logs in a folder, cut back to `iteration` (0 for a new run).
+    pub(super) fn open(folder: &Path, iteration: u64) -> Result<Self, RunFolderError> {
+        Ok(Self {
+            metrics: CsvLog::open(&folder.join(METRICS_FILE), iteration)?,
+            timing: CsvLog::open(&folder.join(TIMING_FILE), iteration)?,
+            events: EventLog::open(&folder.join(EVENTS_FILE), iteration, unix_time())?,
+        })
+    }
+
+    /// Adds one iteration to all logs.
+    pub fn append(&mut self, metrics: &MetricsRow, timing: &TimingRow) -> Result<(), RunFolderError> {
+        self.metrics.append(metrics)?;
+        self.timing.append(timing)?;
+        let tagged = |group: &str, numbers: Vec<(&str, f64)>| {
+            let wanted = numbers.into_iter().filter(|(name, _)| !matches!(*name, "iteration" | "unix_time"));
+            wanted.map(|(name, value)| (format!("{group}/{name}"), value)).collect::<Vec<_>>()
+        };
+        let mut scalars = tagged("search", metrics.numbers());
+        scalars.extend(tagged("timing", timing.numbers()));
+        self.events.append(metrics.iteration, timing.unix_time, &scalars)
+    }
+
+    /// Makes everything written survive a loss of power; called before a checkpoint that relies on it.
+    pub fn sync(&self) -> Result<(), RunFolderError> {
+        self.metrics.sync()?;
+        self.timing.sync()
+    }
+}
+
+/// Seconds since 1970.
+pub fn unix_time() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64())
+}
+
+/// All rows of a run's metrics.csv.
+pub fn read_metrics(folder: &Path) -> Result<Vec<MetricsRow>, RunFolderError> {
+    read_rows(&folder.join(METRICS_FILE))
+}
+
+/// All rows of a run's timing.csv.
+pub fn read_timing(folder: &Path) -> Result<Vec<TimingRow>, RunFolderError> {
+    read_rows(&folder.join(TIMING_FILE))
+}

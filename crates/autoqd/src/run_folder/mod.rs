@@ -1,0 +1,66 @@
+//! The run folder: what a search leaves behind, and what every later command reads.
+//!
+//! ```text
+//! run/
+//!   config.toml                     the complete configuration, enough to run it again
+//!   metrics.csv                     one row per iteration; the same bytes for any number of threads
+//!   timing.csv                      times of each iteration
+//!   events.out.tfevents.autoqd      the same for TensorBoard
+//!   archive.parquet                 the result archive
+//!   descriptor.safetensors          what maps a policy to measures
+//!   checkpoint.aqd                  everything needed to go on exactly
+//!   checkpoint.prev.aqd             the checkpoint before, until the next one is safe
+//!   manifest.json                   checksums of the result files of a run that has ended
+//!   run.lock                        held while a process works in the folder
+//! ```
+//! Every file is written under another name, flushed to disk and renamed, or (the logs) only appended to and cut back
+//! to the checkpoint when a run is resumed.
+
+mod archive_parquet;
+mod archive_table;
+mod atomic;
+mod checkpoint;
+mod columns;
+mod csv_log;
+mod error;
+mod events;
+mod folder;
+mod lock;
+mod logs;
+mod manifest;
+mod status;
+mod tensors;
+mod verify;
+
+pub use archive_table::{ArchiveTable, Block, Column, ColumnData};
+pub use atomic::{AtomicFile, FillError, write_atomic};
+pub use checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
+pub use columns::{MetricsRow, Row, TimingRow};
+pub use error::RunFolderError;
+pub use folder::{LoadedCheckpoint, RunFolder, read_config};
+pub use logs::{RunLogs, read_metrics, read_timing, unix_time};
+pub use manifest::{FileSum, Manifest};
+pub use status::{RunState, Status, status};
+pub use tensors::{Tensor, TensorFile, TensorType};
+pub use verify::{FileCheck, Verification, verify};
+
+/// The complete configuration.
+pub const CONFIG_FILE: &str = "config.toml";
+/// One row per iteration.
+pub const METRICS_FILE: &str = "metrics.csv";
+/// Times of each iteration.
+pub const TIMING_FILE: &str = "timing.csv";
+/// Events for TensorBoard.
+pub const EVENTS_FILE: &str = "events.out.tfevents.autoqd";
+/// The result archive.
+pub const ARCHIVE_FILE: &str = "archive.parquet";
+/// What maps a policy to measures.
+pub const DESCRIPTOR_FILE: &str = "descriptor.safetensors";
+/// The latest checkpoint.
+pub const CHECKPOINT_FILE: &str = "checkpoint.aqd";
+/// The checkpoint before the latest.
+pub const PREVIOUS_CHECKPOINT_FILE: &str = "checkpoint.prev.aqd";
+/// A checkpoint that could not be used.
+pub const REJECTED_CHECKPOINT_FILE: &str = "checkpoint.rejected.aqd";
+/// Checksums of a run that has ended.
+pub const MANIFEST_FILE: &str = "manifest.json";

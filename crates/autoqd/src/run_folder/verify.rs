@@ -1,0 +1,102 @@
+//! Whether the files of a run are what was written.
+
+use super::manifest::{FileSum, Manifest};
+use super::{
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, METRICS_FILE,
+    PREVIOUS_CHECKPOINT_FILE, RunFolderError, TIMING_FILE, TensorFile, checkpoint, read_config, read_metrics,
+    read_timing,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The outcome for one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileCheck {
+    /// Name within the run folder.
+    pub file: String,
+    /// Whether the file is sound.
+    pub ok: bool,
+    /// What was found.
+    pub detail: String,
+}
+
+/// The outcome for a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Folder of the run.
+    pub path: PathBuf,
+    /// Whether every file is sound.
+    pub ok: bool,
+    /// Iteration for which the manifest was written; `None` when the run has not ended.
+    pub iteration: Option<u64>,
+    /// Checksum of the archive's content: two runs with the same one found the same policies.
+    pub archive_digest: Option<String>,
+    /// Every file.
+    pub files: Vec<FileCheck>,
+}
+
+/// Checks every file of a run against its own checksum and against the manifest.
+pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
+    if !folder.join(CONFIG_FILE).exists() {
+        return Err(RunFolderError::NotARun { path: folder.to_owned() });
+    }
+    let mut archive_digest = None;
+    let archive = ArchiveTable::read(folder).map(|table| {
+        archive_digest = Some(table.digest());
+        format!("{} elites", table.len())
+    });
+    let rows = |count: usize| format!("{count} rows");
+    let mut files: Vec<FileCheck> = [
+        (CONFIG_FILE, read_config(folder).map(|_| "complete".to_owned())),
+        (METRICS_FILE, read_metrics(folder).map(|r| rows(r.len()))),
+        (TIMING_FILE, read_timing(folder).map(|r| rows(r.len()))),
+        (ARCHIVE_FILE, archive),
+        (
+            DESCRIPTOR_FILE,
+            TensorFile::read(&folder.join(DESCRIPTOR_FILE)).map(|f| format!("{} tensors", f.tensors.len())),
+        ),
+        (CHECKPOINT_FILE, checkpoint_detail(folder, CHECKPOINT_FILE)),
+        (PREVIOUS_CHECKPOINT_FILE, checkpoint_detail(folder, PREVIOUS_CHECKPOINT_FILE)),
+    ]
+    .into_iter()
+    .filter_map(|(name, result)| outcome(name, result))
+    .collect();
+    let manifest = Manifest::read(folder)?;
+    if let Some(manifest) = &manifest {
+        compare(folder, manifest, &mut files)?;
+    }
+    let (ok, iteration) = (files.iter().all(|f| f.ok), manifest.map(|m| m.iteration));
+    Ok(Verification { path: folder.to_owned(), ok, iteration, archive_digest, files })
+}
+
+fn checkpoint_detail(folder: &Path, name: &str) -> Result<String, RunFolderError> {
+    let path = folder.join(name);
+    checkpoint::check_file(&path)?;
+    Ok(format!("iteration {}", super::Checkpoint::read_header(&path)?.iteration))
+}
+
+/// A file that does not exist is not wrong in itself; the manifest says which ones must be there.
+fn outcome(name: &str, result: Result<String, RunFolderError>) -> Option<FileCheck> {
+    let (ok, detail) = match result {
+        Ok(detail) => (true, detail),
+        Err(e) if e.is_not_found() => return None,
+        Err(e) => (false, e.to_string()),
+    };
+    Some(FileCheck { file: name.to_owned(), ok, detail })
+}
+
+fn compare(folder: &Path, manifest: &Manifest, files: &mut Vec<FileCheck>) -> Result<(), RunFolderError> {
+    for (name, expected) in &manifest.files {
+        let problem = match FileSum::of(&folder.join(name))? {
+            None => "it is missing",
+            Some(found) if found != *expected => "it was changed after the run ended",
+            Some(_) => continue,
+        };
+        match files.iter_mut().find(|f| f.file == *name) {
+            Some(check) if check.ok => (check.ok, check.detail) = (false, problem.to_owned()),
+            Some(_) => {}
+            None => files.push(FileCheck { file: name.clone(), ok: false, detail: problem.to_owned() }),
+        }
+    }
+    Ok(())
+}
