@@ -15,6 +15,8 @@ mod environment;
 mod error;
 pub mod golden;
 #[cfg(feature = "mujoco")]
+pub mod lanes;
+#[cfg(feature = "mujoco")]
 mod locomotion;
 #[cfg(feature = "mujoco")]
 mod mujoco;

@@ -36,7 +36,11 @@ impl<F: Lane> Spatial<F> {
             }
             self.velocities[b] = v;
             self.accelerations[b] = a;
-            let mut f = newton_euler(&inertia_times(&self.inertias[b], &a), &inertia_times(&self.inertias[b], &v), &v);
+            let mut f = newton_euler(
+                &inertia_times(&self.inertias[b], &a),
+                &inertia_times(&self.inertias[b], &v),
+                &v,
+            );
             if let Some(drag) = &body.drag {
                 let reference = self.positions[body.root];
                 let drag = spatial_drag(drag, &self.principal[b], sub3(self.centers[b], reference), &v);
@@ -158,12 +162,7 @@ impl<F: Lane> Planar<F> {
 }
 
 #[inline(always)]
-fn planar_drag<F: Lane>(
-    drag: &crate::compile::PlanarDrag,
-    rotation: V2<F>,
-    d: V2<F>,
-    v: V3<F>,
-) -> V3<F> {
+fn planar_drag<F: Lane>(drag: &crate::compile::PlanarDrag, rotation: V2<F>, d: V2<F>, v: V3<F>) -> V3<F> {
     let axis = place2(rotation, drag.axis, [F::zero(); 2]);
     let at_center = [v[0].neg_mul_add(d[1], v[1]), v[0].mul_add(d[0], v[2])];
     let along = dot2(axis, at_center);

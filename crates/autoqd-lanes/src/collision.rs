@@ -191,7 +191,14 @@ impl<F: Lane> Spatial<F> {
     }
 
     #[inline(always)]
-    fn segments(&self, id: usize, law: &ContactLaw, first: &Segment, second: &Segment, contacts: &mut Slots<F>) {
+    fn segments(
+        &self,
+        id: usize,
+        law: &ContactLaw,
+        first: &Segment,
+        second: &Segment,
+        contacts: &mut Slots<F>,
+    ) {
         let place_segment = |s: &Segment| {
             let r = &self.rotations[s.body];
             (place(r, &s.center, self.positions[s.body]), turn(r, &s.half_axis))
@@ -206,7 +213,12 @@ impl<F: Lane> Spatial<F> {
         let long = [first, second].map(|s| s.half_axis != [0.0; 3]);
         closest_points(a, b, long, [first.radius, second.radius], law.margin, |active, closest| {
             let (distance, point, normal) = (closest.distance, closest.point, closest.normal);
-            contacts.push(id, law, active, Found { distance, point, normal, tangent: default_tangent(normal) });
+            contacts.push(
+                id,
+                law,
+                active,
+                Found { distance, point, normal, tangent: default_tangent(normal) },
+            );
         });
     }
 

@@ -61,7 +61,8 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         acceleration.copy_from_slice(&self.state.acceleration);
         if model.implicit_damping {
             // (M + h diag(damping)) a = all forces
-            let (implicit, diagonal) = (&mut self.integration.implicit, &mut self.integration.inverse_diagonal);
+            let (implicit, diagonal) =
+                (&mut self.integration.implicit, &mut self.integration.inverse_diagonal);
             implicit.copy_from_slice(&self.smooth.mass);
             for (k, freedom) in model.freedoms.iter().enumerate() {
                 let entry = &mut implicit[model.tree.diagonal(k)];

@@ -27,8 +27,7 @@ impl Pattern {
     /// The pattern of the inertia matrix of a tree: each degree of freedom with its ancestors.
     pub(crate) fn tree(parents: &[Option<usize>]) -> Self {
         Self::new(parents.iter().map(|&parent| {
-            let mut ancestors: Vec<usize> =
-                std::iter::successors(parent, |&k| parents[k]).collect();
+            let mut ancestors: Vec<usize> = std::iter::successors(parent, |&k| parents[k]).collect();
             ancestors.reverse();
             ancestors
         }))

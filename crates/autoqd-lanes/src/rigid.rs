@@ -93,7 +93,8 @@ impl MassProperties {
         let d2 = dot(d, d);
         std::array::from_fn(|n| {
             let (i, j) = (n / 3, n % 3);
-            let own: f64 = (0..3).map(|k| self.axes[3 * i + k] * self.moments[k] * self.axes[3 * j + k]).sum();
+            let own: f64 =
+                (0..3).map(|k| self.axes[3 * i + k] * self.moments[k] * self.axes[3 * j + k]).sum();
             own + self.mass * (if i == j { d2 } else { 0.0 } - d[i] * d[j])
         })
     }
@@ -144,7 +145,8 @@ mod tests {
         let axes = rotation([0.5, 0.5, -0.5, 0.5]);
         let a = MassProperties { mass: 2.0, center: [0.1, -0.3, 0.2], axes, moments: [0.3, 0.4, 0.5] };
         let tilted = rotation([0.8, 0.6, 0.0, 0.0]);
-        let b = MassProperties { mass: 0.7, center: [-0.4, 0.3, 0.9], axes: tilted, moments: [0.1, 0.2, 0.15] };
+        let b =
+            MassProperties { mass: 0.7, center: [-0.4, 0.3, 0.9], axes: tilted, moments: [0.1, 0.2, 0.15] };
         let joint = a.join(&b);
         let p = [0.3, 0.2, -0.7];
         let (x, y, z) = (a.about(p), b.about(p), joint.about(p));

@@ -324,16 +324,14 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             length = p.mul_add(p, length);
         }
         let options = &self.model.options;
-        let tolerance =
-            length.sqrt() * F::splat(options.tolerance * options.line_search_tolerance) * trace;
-        let step = exact_step(limits, contacts, [linear, quadratic], tolerance, running, self.model)
-            .keep(running);
+        let tolerance = length.sqrt() * F::splat(options.tolerance * options.line_search_tolerance) * trace;
+        let step =
+            exact_step(limits, contacts, [linear, quadratic], tolerance, running, self.model).keep(running);
         let half = F::splat(0.5);
         let mut change = (step * step).mul_add(quadratic * half, step * linear);
         for k in 0..newton.direction.len() {
             self.acceleration[k] = step.mul_add(newton.direction[k], self.acceleration[k]);
-            newton.mass_acceleration[k] =
-                step.mul_add(newton.mass_direction[k], newton.mass_acceleration[k]);
+            newton.mass_acceleration[k] = step.mul_add(newton.mass_direction[k], newton.mass_acceleration[k]);
         }
         let mut moved = |weight: F, slope: F, residual: &mut F| {
             let old = residual.min(zero);

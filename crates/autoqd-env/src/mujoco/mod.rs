@@ -10,7 +10,7 @@ mod tuning;
 
 pub(crate) use self_check::agree;
 pub(crate) use source::{Source, load};
-pub(crate) use tuning::tuned;
+pub(crate) use tuning::{blend, colliding_pairs, mix_solref, mixing, tuned};
 
 pub(crate) use mujoco_rs::prelude::{MjModel as Model, MjtObjBase as Object};
 use std::sync::Arc;

@@ -32,7 +32,7 @@ fn plain_contacts(model: &Model) -> bool {
 }
 
 /// The geom pairs that MuJoCo's filters let through, in the order in which it visits them.
-fn colliding_pairs(model: &Model) -> Vec<(usize, usize)> {
+pub(crate) fn colliding_pairs(model: &Model) -> Vec<(usize, usize)> {
     let geoms = model.geom_bodyid().len();
     let mut pairs: Vec<_> = (0..geoms)
         .flat_map(|a| (a + 1..geoms).map(move |b| (a, b)))
@@ -102,7 +102,7 @@ fn add_pair(spec: &mut MjSpec, model: &Model, (a, b): (usize, usize), names: &[S
 }
 
 /// Weight of the first geom's solver parameters.
-fn mixing(a: f64, b: f64) -> f64 {
+pub(crate) fn mixing(a: f64, b: f64) -> f64 {
     const MIN: f64 = 1e-15;
     match (a >= MIN, b >= MIN) {
         (true, true) => a / (a + b),
@@ -113,10 +113,10 @@ fn mixing(a: f64, b: f64) -> f64 {
 }
 
 /// Positive time constants are blended; direct stiffness (negative) takes the smaller.
-fn mix_solref(a: &[f64; 2], b: &[f64; 2], mix: f64) -> [f64; 2] {
+pub(crate) fn mix_solref(a: &[f64; 2], b: &[f64; 2], mix: f64) -> [f64; 2] {
     if a[0] > 0.0 && b[0] > 0.0 { blend(a, b, mix) } else { std::array::from_fn(|i| a[i].min(b[i])) }
 }
 
-fn blend<const N: usize>(a: &[f64; N], b: &[f64; N], mix: f64) -> [f64; N] {
+pub(crate) fn blend<const N: usize>(a: &[f64; N], b: &[f64; N], mix: f64) -> [f64; N] {
     std::array::from_fn(|i| mix * a[i] + (1.0 - mix) * b[i])
 }

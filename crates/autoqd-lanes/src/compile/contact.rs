@@ -155,7 +155,9 @@ fn touches(geoms: [&Geom; 2], frames: &[Frame]) -> Result<Vec<Touch>, LanesError
     let axis = column(&pose.rotation, 2);
     Ok(match second.shape {
         Shape::Plane => return Err(unsupported(geoms)),
-        Shape::Sphere { radius } => vec![Touch::Ball { body, center: pose.position, axis: None, radius, plane }],
+        Shape::Sphere { radius } => {
+            vec![Touch::Ball { body, center: pose.position, axis: None, radius, plane }]
+        }
         Shape::Capsule { radius, half_length } => [1.0, -1.0]
             .map(|end| Touch::Ball {
                 body,

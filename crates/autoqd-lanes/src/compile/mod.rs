@@ -5,13 +5,13 @@ mod law;
 mod planar;
 mod validate;
 
+use crate::LanesError;
 use crate::model::{Integrator, Joint, JointKind, Model, Options};
 use crate::pattern::Pattern;
 use crate::rigid::{MassProperties, Mat3, Pose, Vec3, rotation};
-use crate::LanesError;
 use std::ops::Range;
 
-pub(crate) use contact::{CylinderShape, Contact, ContactLaw, HalfSpace, Segment, Touch};
+pub(crate) use contact::{Contact, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
 pub(crate) use law::{Impedance, Law};
 pub(crate) use planar::{PlanarContact, PlanarDrag, PlanarPlan};
 
@@ -332,12 +332,7 @@ fn world() -> MovingBody {
         root: 0,
         position: [0.0; 3],
         rotation: None,
-        mass: MassProperties {
-            mass: 0.0,
-            center: [0.0; 3],
-            axes: crate::rigid::IDENTITY,
-            moments: [0.0; 3],
-        },
+        mass: MassProperties { mass: 0.0, center: [0.0; 3], axes: crate::rigid::IDENTITY, moments: [0.0; 3] },
         subtree_mass: 0.0,
         joints: 0..0,
         freedoms: 0..0,

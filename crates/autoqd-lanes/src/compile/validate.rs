@@ -49,7 +49,10 @@ fn bodies(model: &Model) -> Result<(), LanesError> {
 fn joints(model: &Model) -> Result<(), LanesError> {
     let freedoms: usize = model.joints.iter().map(|j| j.kind.freedoms()).sum();
     if freedoms != model.freedoms.len() {
-        return invalid(format!("joints have {freedoms} degrees of freedom, {} listed", model.freedoms.len()));
+        return invalid(format!(
+            "joints have {freedoms} degrees of freedom, {} listed",
+            model.freedoms.len()
+        ));
     }
     if freedoms == 0 {
         return invalid("nothing can move".into());

@@ -1,0 +1,110 @@
+//! Geoms that can touch, with the parameters MuJoCo mixes for a pair.
+
+use super::convert::disabled;
+use super::support::named;
+use crate::mujoco::{Model, Object, blend, colliding_pairs, mix_solref, mixing};
+use autoqd_lanes::LanesError;
+use autoqd_lanes::model::{ContactPair, Geom, Shape, Softness};
+use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtGeomBase};
+
+/// The geoms of possible contacts, and the contacts.
+pub(super) fn convert(model: &Model) -> Result<(Vec<Geom>, Vec<ContactPair>), LanesError> {
+    let off = disabled(model, Disable::mjDSBL_CONTACT);
+    let pairs = if off { Vec::new() } else { pairs(model)? };
+    // Only what can touch need have a shape the engine knows.
+    let mut ids: Vec<usize> = pairs.iter().flat_map(|p| p.geoms).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let geoms = ids.iter().map(|&g| geom(model, g)).collect::<Result<Vec<_>, _>>()?;
+    let index = |g: usize| ids.binary_search(&g).expect("every geom of a pair is listed");
+    let pairs = pairs.into_iter().map(|p| ContactPair { geoms: p.geoms.map(index), ..p }).collect();
+    Ok((geoms, pairs))
+}
+
+fn geom(model: &Model, g: usize) -> Result<Geom, LanesError> {
+    let size = model.geom_size()[g];
+    let shape = match model.geom_type()[g] {
+        MjtGeomBase::mjGEOM_PLANE => Shape::Plane,
+        MjtGeomBase::mjGEOM_SPHERE => Shape::Sphere { radius: size[0] },
+        MjtGeomBase::mjGEOM_CAPSULE => Shape::Capsule { radius: size[0], half_length: size[1] },
+        MjtGeomBase::mjGEOM_BOX => Shape::Box { half_size: size },
+        MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius: size[0], half_length: size[1] },
+        other => {
+            let what =
+                format!("{} of type {other:?} that can touch", named(model, Object::mjOBJ_GEOM, "geom", g));
+            return Err(LanesError::Unsupported { what });
+        }
+    };
+    Ok(Geom {
+        name: model.id_to_name(Object::mjOBJ_GEOM, g).unwrap_or_default().to_string(),
+        body: model.geom_bodyid()[g] as usize,
+        shape,
+        position: model.geom_pos()[g],
+        orientation: model.geom_quat()[g],
+    })
+}
+
+fn pairs(model: &Model) -> Result<Vec<ContactPair>, LanesError> {
+    let explicit = model.pair_geom1().len();
+    let filtered = colliding_pairs(model);
+    if explicit > 0 && !filtered.is_empty() {
+        let what = "a mixture of explicit contact pairs and geoms that collide by their masks".to_string();
+        return Err(LanesError::Unsupported { what });
+    }
+    if explicit > 0 {
+        return (0..explicit).map(|p| explicit_pair(model, p)).collect();
+    }
+    filtered.into_iter().map(|(a, b)| filtered_pair(model, a, b)).collect()
+}
+
+/// The order in which MuJoCo hands two geoms to its collision functions: by type, planes first.
+fn ordered(model: &Model, a: usize, b: usize) -> [usize; 2] {
+    if model.geom_type()[a] as i32 > model.geom_type()[b] as i32 { [b, a] } else { [a, b] }
+}
+
+fn explicit_pair(model: &Model, p: usize) -> Result<ContactPair, LanesError> {
+    let friction = model.pair_friction()[p];
+    if friction[0] != friction[1] && model.pair_dim()[p] > 1 {
+        let what =
+            format!("friction that differs by direction of {}", named(model, Object::mjOBJ_PAIR, "pair", p));
+        return Err(LanesError::Unsupported { what });
+    }
+    if model.pair_adhesion()[p] != 0.0 {
+        let what = format!("adhesion of {}", named(model, Object::mjOBJ_PAIR, "pair", p));
+        return Err(LanesError::Unsupported { what });
+    }
+    let (a, b) = (model.pair_geom1()[p] as usize, model.pair_geom2()[p] as usize);
+    Ok(ContactPair {
+        geoms: ordered(model, a, b),
+        dimension: model.pair_dim()[p] as usize,
+        friction: friction[0],
+        margin: model.pair_margin()[p],
+        softness: Softness { reference: model.pair_solref()[p], impedance: model.pair_solimp()[p] },
+    })
+}
+
+fn filtered_pair(model: &Model, a: usize, b: usize) -> Result<ContactPair, LanesError> {
+    for g in [a, b] {
+        let unusual = model.geom_priority()[g] != 0
+            || model.geom_adhesion()[g] != 0.0
+            || model.geom_surfacevel()[g] != [0.0; 6];
+        if unusual {
+            let what = format!(
+                "priority, adhesion or surface velocity of {}",
+                named(model, Object::mjOBJ_GEOM, "geom", g)
+            );
+            return Err(LanesError::Unsupported { what });
+        }
+    }
+    let mix = mixing(model.geom_solmix()[a], model.geom_solmix()[b]);
+    Ok(ContactPair {
+        geoms: ordered(model, a, b),
+        dimension: model.geom_condim()[a].max(model.geom_condim()[b]) as usize,
+        friction: model.geom_friction()[a][0].max(model.geom_friction()[b][0]),
+        margin: model.geom_margin()[a] + model.geom_margin()[b],
+        softness: Softness {
+            reference: mix_solref(&model.geom_solref()[a], &model.geom_solref()[b], mix),
+            impedance: blend(&model.geom_solimp()[a], &model.geom_solimp()[b], mix),
+        },
+    })
+}

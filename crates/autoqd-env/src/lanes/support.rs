@@ -1,0 +1,179 @@
+//! What of MuJoCo the lanes engine does not have, found when a model is loaded.
+
+use crate::mujoco::{Model, Object};
+use autoqd_lanes::LanesError;
+use mujoco_rs::prelude::{
+    MjtBias, MjtDisableBit as Disable, MjtDyn, MjtEnableBit as Enable, MjtGain, MjtJoint, MjtTrn,
+};
+
+/// A thing of the model by its name, or by its number if it has none.
+pub(super) fn named(model: &Model, object: Object, kind: &str, id: usize) -> String {
+    match model.id_to_name(object, id) {
+        Some(name) if !name.is_empty() => format!("{kind} '{name}'"),
+        _ => format!("{kind} {id}"),
+    }
+}
+
+fn unsupported(what: impl Into<String>) -> Result<(), LanesError> {
+    Err(LanesError::Unsupported { what: what.into() })
+}
+
+/// Names the first feature of the model that the engine lacks.
+pub(super) fn check(model: &Model) -> Result<(), LanesError> {
+    options(model)?;
+    things(model)?;
+    bodies(model)?;
+    joints(model)?;
+    (0..model.actuator_trnid().len()).try_for_each(|i| actuator(model, i))
+}
+
+/// Switches that change nothing the engine computes; the engine honours a few more.
+const HARMLESS: i32 = Disable::mjDSBL_EQUALITY as i32
+    | Disable::mjDSBL_FRICTIONLOSS as i32
+    | Disable::mjDSBL_LIMIT as i32
+    | Disable::mjDSBL_CONTACT as i32
+    | Disable::mjDSBL_SPRING as i32
+    | Disable::mjDSBL_DAMPER as i32
+    | Disable::mjDSBL_GRAVITY as i32
+    | Disable::mjDSBL_CLAMPCTRL as i32
+    | Disable::mjDSBL_FILTERPARENT as i32
+    | Disable::mjDSBL_SENSOR as i32
+    | Disable::mjDSBL_MIDPHASE as i32
+    | Disable::mjDSBL_EULERDAMP as i32
+    | Disable::mjDSBL_AUTORESET as i32
+    | Disable::mjDSBL_NATIVECCD as i32
+    | Disable::mjDSBL_ISLAND as i32
+    | Disable::mjDSBL_MULTICCD as i32;
+
+fn options(model: &Model) -> Result<(), LanesError> {
+    let opt = model.opt();
+    if !matches!(opt.integrator, 0 | 1) {
+        return unsupported("an implicit integrator");
+    }
+    if opt.solver != 2 {
+        return unsupported("a constraint solver other than Newton");
+    }
+    if opt.cone != 0 {
+        return unsupported("the elliptic friction cone");
+    }
+    if opt.noslip_iterations > 0 {
+        return unsupported("the noslip solver");
+    }
+    if opt.wind != [0.0; 3] {
+        return unsupported("wind");
+    }
+    let flags = opt.disableflags & !HARMLESS;
+    if flags != 0 {
+        return unsupported(format!("the combination of disabled features {flags:#x}"));
+    }
+    let energy = Enable::mjENBL_ENERGY as i32;
+    if opt.enableflags & !energy != 0 {
+        return unsupported(format!("the optional feature {:#x}", opt.enableflags & !energy));
+    }
+    if opt.disableactuator != 0 {
+        return unsupported("a disabled actuator group");
+    }
+    // libmujoco then solves each tree by itself, with its own stopping test.
+    if model.ffi().ntree > 1 && opt.disableflags & Disable::mjDSBL_ISLAND as i32 == 0 {
+        return unsupported("a model of several trees with constraint islands");
+    }
+    Ok(())
+}
+
+/// Whole kinds of things.
+fn things(model: &Model) -> Result<(), LanesError> {
+    let ffi = model.ffi();
+    let kinds = [
+        (ffi.ntendon, Object::mjOBJ_TENDON, "tendon"),
+        (ffi.neq, Object::mjOBJ_EQUALITY, "equality constraint"),
+        (ffi.nflex, Object::mjOBJ_FLEX, "flex"),
+        (ffi.nplugin, Object::mjOBJ_PLUGIN, "plugin"),
+    ];
+    for (count, object, kind) in kinds {
+        if count > 0 {
+            return unsupported(named(model, object, kind, 0));
+        }
+    }
+    if ffi.nmocap > 0 {
+        return unsupported("a mocap body");
+    }
+    if ffi.na > 0 {
+        return unsupported("an actuator with activation");
+    }
+    if ffi.nhistory > 0 {
+        return unsupported("a delay of an actuator or sensor");
+    }
+    Ok(())
+}
+
+fn bodies(model: &Model) -> Result<(), LanesError> {
+    if let Some(b) = model.body_gravcomp().iter().position(|&g| g != 0.0) {
+        return unsupported(format!(
+            "gravity compensation of {}",
+            named(model, Object::mjOBJ_BODY, "body", b)
+        ));
+    }
+    let medium = model.opt().density > 0.0 || model.opt().viscosity > 0.0;
+    if let Some(g) = model.geom_fluid().iter().position(|f| medium && f[0] > 0.0) {
+        return unsupported(format!(
+            "the ellipsoid fluid model of {}",
+            named(model, Object::mjOBJ_GEOM, "geom", g)
+        ));
+    }
+    // An explicit pair of contacts names its gap, a geom its own; both enter the same way.
+    let gaps = model.geom_gap().iter().chain(model.pair_gap());
+    if gaps.into_iter().any(|&g| g != 0.0) {
+        return unsupported("a contact gap");
+    }
+    Ok(())
+}
+
+fn joints(model: &Model) -> Result<(), LanesError> {
+    for j in 0..model.jnt_type().len() {
+        let name = || named(model, Object::mjOBJ_JOINT, "joint", j);
+        if model.jnt_stiffnesspoly()[j].iter().any(|&c| c != 0.0) {
+            return unsupported(format!("the nonlinear spring of {}", name()));
+        }
+        if model.jnt_actgravcomp()[j] {
+            return unsupported(format!("gravity compensation by the actuators of {}", name()));
+        }
+        let scalar = matches!(model.jnt_type()[j], MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE);
+        if model.jnt_actfrclimited()[j] && !scalar {
+            return unsupported(format!("an actuator force range of {}", name()));
+        }
+    }
+    for k in 0..model.dof_frictionloss().len() {
+        let name = || named(model, Object::mjOBJ_JOINT, "joint", model.dof_jntid()[k] as usize);
+        if model.dof_frictionloss()[k] > 0.0 {
+            return unsupported(format!("friction loss of {}", name()));
+        }
+        if model.dof_dampingpoly()[k].iter().any(|&c| c != 0.0) {
+            return unsupported(format!("the nonlinear damping of {}", name()));
+        }
+    }
+    Ok(())
+}
+
+fn actuator(model: &Model, i: usize) -> Result<(), LanesError> {
+    let name = || named(model, Object::mjOBJ_ACTUATOR, "actuator", i);
+    let joint = model.actuator_trnid()[i][0] as usize;
+    let scalar = |j: usize| matches!(model.jnt_type()[j], MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE);
+    if model.actuator_trntype()[i] != MjtTrn::mjTRN_JOINT || !scalar(joint) {
+        return unsupported(format!("the transmission of {} (not to a hinge or slide)", name()));
+    }
+    let gain = model.actuator_gaintype()[i] == MjtGain::mjGAIN_FIXED;
+    let bias = matches!(model.actuator_biastype()[i], MjtBias::mjBIAS_NONE | MjtBias::mjBIAS_AFFINE);
+    if model.actuator_dyntype()[i] != MjtDyn::mjDYN_NONE || !gain || !bias {
+        return unsupported(format!("the dynamics, gain or bias of {}", name()));
+    }
+    if model.actuator_ctrlnum()[i] != 1 || model.actuator_ctrladr()[i] as usize != i {
+        return unsupported(format!("the controls of {}", name()));
+    }
+    let extra = model.actuator_damping()[i] != 0.0
+        || model.actuator_armature()[i] != 0.0
+        || model.actuator_dampingpoly()[i].iter().any(|&c| c != 0.0);
+    if extra {
+        return unsupported(format!("damping or armature of {}", name()));
+    }
+    Ok(())
+}
