@@ -41,11 +41,13 @@ pub fn json_schema() -> Value {
 }
 
 /// Names and descriptions of the sections, in order.
-pub(super) fn sections() -> Vec<(String, String)> {
-    properties(&json_schema())
-        .filter(|(_, schema)| schema.get("properties").is_some())
-        .map(|(name, schema)| (name.clone(), text(schema, "description")))
-        .collect()
+pub(super) fn sections() -> &'static [(String, String)] {
+    static SECTIONS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    SECTIONS.get_or_init(|| {
+        let schema = json_schema();
+        let sections = properties(&schema).filter(|(_, schema)| schema.get("properties").is_some());
+        sections.map(|(name, schema)| (name.clone(), text(schema, "description"))).collect()
+    })
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -1,0 +1,43 @@
+//! The archive as numpy arrays: a zip file with one `.npy` per column.
+
+use crate::run_folder::{ArchiveTable, ColumnData, RunFolderError, write_atomic};
+use std::io::Write;
+use std::path::Path;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+pub(super) fn write(table: &ArchiveTable, path: &Path) -> Result<(), RunFolderError> {
+    // Stored like numpy.savez does; the date is left at the format's first day, so that the bytes do not change.
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
+    write_atomic(path, |file| {
+        let mut zip = ZipWriter::new(file);
+        for column in table.columns() {
+            let kind = match column.data {
+                ColumnData::U64(_) => "<u8",
+                ColumnData::F64(_) => "<f8",
+            };
+            zip.start_file(format!("{}.npy", column.name), options)?;
+            zip.write_all(&header(kind, table.len(), column.width))?;
+            zip.write_all(&column.data.to_bytes())?;
+        }
+        zip.finish()?;
+        Ok(())
+    })
+}
+
+/// Header of a `.npy` file, version 1.0: a Python dictionary padded so that the data start at a multiple of 64.
+fn header(kind: &str, rows: usize, width: Option<usize>) -> Vec<u8> {
+    let shape = match width {
+        None => format!("({rows},)"),
+        Some(width) => format!("({rows}, {width})"),
+    };
+    let mut dictionary = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    const PREAMBLE: usize = 10;
+    while !(PREAMBLE + dictionary.len() + 1).is_multiple_of(64) {
+        dictionary.push(' ');
+    }
+    dictionary.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((dictionary.len() as u16).to_le_bytes());
+    bytes.extend(dictionary.as_bytes());
+    bytes
+}
