@@ -245,8 +245,25 @@ int autoqd_walker_advance(Walker* walker, const WalkerMotors* motors) {
     return guarded(walker, [&] { walker->advance(*motors); });
 }
 
+// For tests: numbers that no step produces.
 void autoqd_walker_set_hull_velocity(Walker* walker, float x, float y) {
     if (walker->world) walker->hull->SetLinearVelocity(b2Vec2(x, y));
+}
+
+// For tests: an assertion fails in the middle of the next step that has a contact.
+void autoqd_walker_sabotage(Walker* walker) {
+    struct Saboteur final : b2ContactListener {
+        b2World* world;
+        void PostSolve(b2Contact*, const b2ContactImpulse*) override {
+            const b2BodyDef body;
+            world->CreateBody(&body);  // the world is locked
+        }
+    };
+    static thread_local Saboteur saboteur;
+    if (walker->world) {
+        saboteur.world = &*walker->world;
+        walker->world->SetContactListener(&saboteur);
+    }
 }
 
 const char* autoqd_box2d_failed_assertion() { return failed_assertion; }

@@ -57,6 +57,7 @@ int autoqd_walker_step(Walker*, const WalkerMotors*, WalkerState*);
 // The physics of a step alone.
 int autoqd_walker_advance(Walker*, const WalkerMotors*);
 void autoqd_walker_set_hull_velocity(Walker*, float x, float y);
+void autoqd_walker_sabotage(Walker*);
 const char* autoqd_box2d_failed_assertion();
 int autoqd_box2d_initialize();
 void autoqd_box2d_rotate(const float* sin_cos, const float* point, float* rotated);

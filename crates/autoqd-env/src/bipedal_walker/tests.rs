@@ -36,6 +36,22 @@ fn a_state_that_is_not_finite_ends_the_episode_and_poisons_no_later_one() {
     }
 }
 
+/// Box2D asserts by throwing, here from within its solver; the exception must not leave the shim.
+#[test]
+fn a_failed_assertion_of_box2d_ends_the_episode_and_the_world_is_built_anew() {
+    let mut hurt = walker(WorldReuse::Always);
+    hurt.world.sabotage();
+    let last = (0..50).map_while(|_| act(&mut hurt, &[0.1; 4]).ok()).last().unwrap().0;
+    assert!(last.diverged && last.reward == 0.0, "{last:?}");
+    assert_eq!(world::Failure::last().0, "IsLocked() == false");
+    assert!(!hurt.world.step(&Motors::default(), &mut State::default()), "a world that failed stays failed");
+    hurt.reset(Some(&Seed::from(3_u64)), &mut [0.0; OBSERVATION_SIZE]).unwrap();
+    let mut fresh = walker(WorldReuse::Never);
+    for _ in 0..50 {
+        assert_eq!(act(&mut hurt, &[0.5; 4]).unwrap(), act(&mut fresh, &[0.5; 4]).unwrap());
+    }
+}
+
 #[test]
 fn the_lowest_and_the_greatest_perturbation_run() {
     for (friction, mass) in [(0.0, 1.0), (1e6, 1.0), (2.5, 1e-3), (2.5, 1e3)] {

@@ -80,6 +80,8 @@ unsafe extern "C" {
     #[cfg(test)]
     fn autoqd_walker_set_hull_velocity(walker: *mut Opaque, x: f32, y: f32);
     #[cfg(test)]
+    fn autoqd_walker_sabotage(walker: *mut Opaque);
+    #[cfg(test)]
     fn autoqd_box2d_rotate(sin_cos: *const f32, point: *const f32, rotated: *mut f32);
 }
 
@@ -88,7 +90,8 @@ unsafe extern "C" {
 pub struct Failure(pub String);
 
 impl Failure {
-    fn last() -> Self {
+    /// Of the last call on this thread that failed.
+    pub fn last() -> Self {
         // SAFETY: the shim returns a string literal that it set on this thread.
         let text = unsafe { CStr::from_ptr(autoqd_box2d_failed_assertion()) };
         Self(text.to_string_lossy().into_owned())
@@ -137,6 +140,13 @@ impl World {
     pub fn set_hull_velocity(&mut self, x: f32, y: f32) {
         // SAFETY: as in `build`.
         unsafe { autoqd_walker_set_hull_velocity(self.0.as_ptr(), x, y) }
+    }
+
+    /// Makes an assertion of Box2D fail in the next step that has a contact.
+    #[cfg(test)]
+    pub fn sabotage(&mut self) {
+        // SAFETY: as in `build`.
+        unsafe { autoqd_walker_sabotage(self.0.as_ptr()) }
     }
 }
 
