@@ -128,24 +128,27 @@ unsafe fn block<V: Vector, const R: usize, const T: usize>(
 ) {
     // SAFETY: the caller vouches for the sizes.
     unsafe {
-        let phase: [V; R] =
-            std::array::from_fn(|r| V::load(layout.phases.as_ptr().add(feature + r * V::LANES)));
-        let mut angles = [phase; T];
+        // No closures here: they would be compiled without the instruction set of the kernel.
+        let mut angles = [[V::splat(0.0); T]; R];
+        for (r, angle) in angles.iter_mut().enumerate() {
+            *angle = [V::load(layout.phases.as_ptr().add(feature + r * V::LANES)); T];
+        }
         let mut weights = layout.weights.as_ptr().add(feature / PAD * PAD * layout.inputs + feature % PAD);
         for i in 0..layout.inputs {
-            let w: [V; R] = std::array::from_fn(|r| V::load(weights.add(r * V::LANES)));
-            for (t, angle) in angles.iter_mut().enumerate() {
-                let x = V::splat(*inputs.get_unchecked(t * layout.inputs + i));
-                for (a, w) in angle.iter_mut().zip(w) {
+            for (r, angle) in angles.iter_mut().enumerate() {
+                let w = V::load(weights.add(r * V::LANES));
+                for (t, a) in angle.iter_mut().enumerate() {
+                    let x = V::splat(*inputs.get_unchecked(t * layout.inputs + i));
                     *a = a.add(x.mul(w));
                 }
             }
             weights = weights.wrapping_add(PAD);
         }
-        for (angle, discount) in angles.into_iter().zip(discounts) {
-            for (r, a) in angle.into_iter().enumerate() {
-                cosine_vector(a).accumulate(*discount, sums.as_mut_ptr().add(feature + r * V::LANES));
+        for (r, mut angle) in angles.into_iter().enumerate() {
+            for a in &mut angle {
+                *a = cosine_vector(*a);
             }
+            V::accumulate(angle, discounts, sums.as_mut_ptr().add(feature + r * V::LANES));
         }
     }
 }

@@ -85,7 +85,9 @@ pub(super) unsafe fn layer<V: Vector>(
     // SAFETY: every block stays within the padded outputs.
     unsafe {
         if layout.outputs <= NARROW {
-            (0..vectors).for_each(|v| narrow::<V>(layer, v * V::LANES));
+            for v in 0..vectors {
+                narrow::<V>(layer, v * V::LANES);
+            }
         } else {
             wide::<V>(layer, vectors);
         }
@@ -121,7 +123,11 @@ unsafe fn wide<V: Vector>(layer: Layer, vectors: usize) {
 unsafe fn block<V: Vector, const R: usize>(layer: Layer, i: usize) {
     // SAFETY: forwarded.
     unsafe {
-        let mut sums: [V; R] = std::array::from_fn(|r| V::load(layer.bias.add(i + r * V::LANES)));
+        // No closures here: they would be compiled without the instruction set of the kernel.
+        let mut sums = [V::splat(0.0); R];
+        for (r, sum) in sums.iter_mut().enumerate() {
+            *sum = V::load(layer.bias.add(i + r * V::LANES));
+        }
         let mut weights = layer.weights.add(i);
         for j in 0..layer.inputs {
             let x = V::splat(*layer.x.add(j));
@@ -148,18 +154,15 @@ unsafe fn narrow<V: Vector>(layer: Layer, i: usize) {
         let mut sums = [V::splat(0.0); PARTIAL_SUMS];
         sums[0] = V::load(layer.bias.add(i));
         let mut weights = layer.weights.add(i);
-        let mut add = |sum: &mut V, j: usize| {
-            *sum = sum.add(V::splat(*layer.x.add(j)).mul(V::load(weights)));
-            weights = weights.wrapping_offset(layer.step);
-        };
-        let whole = layer.inputs / PARTIAL_SUMS * PARTIAL_SUMS;
-        for j in (0..whole).step_by(PARTIAL_SUMS) {
+        let mut j = 0;
+        while j < layer.inputs {
             for (p, sum) in sums.iter_mut().enumerate() {
-                add(sum, j + p);
+                if j + p < layer.inputs {
+                    *sum = sum.add(V::splat(*layer.x.add(j + p)).mul(V::load(weights)));
+                    weights = weights.wrapping_offset(layer.step);
+                }
             }
-        }
-        for (j, sum) in (whole..layer.inputs).zip(&mut sums) {
-            add(sum, j);
+            j += PARTIAL_SUMS;
         }
         let [s0, s1, s2, s3] = sums;
         tanh_vector(s0.add(s1).add(s2.add(s3))).store(layer.y.add(i));

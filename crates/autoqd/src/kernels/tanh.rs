@@ -7,7 +7,7 @@ const LIMIT: f32 = 7.9;
 /// Numerator over x in powers of x², fitted for the smallest relative error on `-LIMIT..=LIMIT`.
 const P: [f32; 5] = [1.0, 1.345_062_9e-1, 3.579_002_3e-3, 2.202_341_4e-5, 1.542_821_3e-8];
 /// Denominator in powers of x².
-const Q: [f32; 5] = [1.0, 4.678_395_7e-1, 2.619_227_8e-2, 3.423_667_2e-4, 8.598_876_8e-7];
+const Q: [f32; 5] = [1.0, 4.678_395_7e-1, 2.619_227_8e-2, 3.423_667_2e-4, 8.598_877e-7];
 
 /// tanh as the policies compute it: with `x` limited to ±7.9 and `u = x * x`,
 ///

@@ -45,11 +45,11 @@ pub(crate) unsafe trait Vector: Copy {
     /// Flips the sign of each lane whose counterpart in `parity` has its lowest mantissa bit set.
     fn negate_where_odd(self, parity: Self) -> Self;
 
-    /// `sums[lane] += weight * lane`, in double precision.
+    /// `sums[lane] += weights[t] * steps[t][lane]` for t in order, in double precision.
     ///
     /// # Safety
     /// `sums` must be readable and writable for `LANES` numbers.
-    unsafe fn accumulate(self, weight: f64, sums: *mut f64);
+    unsafe fn accumulate<const T: usize>(steps: [Self; T], weights: &[f64; T], sums: *mut f64);
 
     /// Each lane limited to `-limit..=limit`; a NaN stays.
     #[inline(always)]
@@ -124,10 +124,11 @@ unsafe impl Vector for Plain {
     }
 
     #[inline(always)]
-    unsafe fn accumulate(self, weight: f64, sums: *mut f64) {
-        for (lane, x) in self.0.into_iter().enumerate() {
-            // SAFETY: the caller vouches for four numbers.
-            unsafe { *sums.add(lane) += weight * f64::from(x) };
+    unsafe fn accumulate<const T: usize>(steps: [Self; T], weights: &[f64; T], sums: *mut f64) {
+        // SAFETY: the caller vouches for four numbers.
+        let sums = unsafe { &mut *sums.cast::<[f64; 4]>() };
+        for (step, weight) in steps.iter().zip(weights) {
+            sums.iter_mut().zip(step.0).for_each(|(sum, x)| *sum += weight * f64::from(x));
         }
     }
 }

@@ -72,13 +72,18 @@ macro_rules! register {
             }
 
             #[inline(always)]
-            unsafe fn accumulate(self, weight: f64, sums: *mut f64) {
-                let halves = unsafe { $widen(self.0) };
-                for (half, x) in halves.into_iter().enumerate() {
-                    unsafe {
-                        let to = sums.add(half * $lanes / 2);
-                        $storeu_d(to, $add_d($loadu_d(to), $mul_d($set1_d(weight), x)));
+            unsafe fn accumulate<const T: usize>(steps: [Self; T], weights: &[f64; T], sums: *mut f64) {
+                unsafe {
+                    let upper = sums.add($lanes / 2);
+                    let mut sum = [$loadu_d(sums), $loadu_d(upper)];
+                    for (step, weight) in steps.into_iter().zip(weights) {
+                        let halves = $widen(step.0);
+                        for (sum, half) in sum.iter_mut().zip(halves) {
+                            *sum = $add_d(*sum, $mul_d($set1_d(*weight), half));
+                        }
                     }
+                    $storeu_d(sums, sum[0]);
+                    $storeu_d(upper, sum[1]);
                 }
             }
         }

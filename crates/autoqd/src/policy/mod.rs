@@ -16,4 +16,4 @@ pub mod reference;
 mod spec;
 
 pub use network::Policy;
-pub use spec::{LayerShape, PolicyKind, PolicySpec};
+pub use spec::{LayerParameters, LayerShape, PolicyKind, PolicySpec};

@@ -140,16 +140,34 @@ impl PolicySpec {
         if expected == got { Ok(()) } else { Err(Error::ParameterCount { expected, got }) }
     }
 
-    /// Each layer with its part of a parameter vector, split into weights and biases.
-    pub fn split<'a>(&self, parameters: &'a [f64]) -> Result<Vec<(LayerShape, &'a [f64], &'a [f64])>, Error> {
+    /// Each layer with its part of a parameter vector.
+    pub fn split<'a>(&self, parameters: &'a [f64]) -> Result<Vec<LayerParameters<'a>>, Error> {
         self.check_parameters(parameters)?;
         let mut rest = parameters;
-        let split = |layer: LayerShape| {
-            let (own, after) = rest.split_at(layer.parameter_count());
+        let split = |shape: LayerShape| {
+            let (own, after) = rest.split_at(shape.parameter_count());
             rest = after;
-            let (weights, biases) = own.split_at(layer.weight_count());
-            (layer, weights, biases)
+            let (weights, biases) = own.split_at(shape.weight_count());
+            LayerParameters { shape, weights, biases }
         };
         Ok(self.layers().into_iter().map(split).collect())
+    }
+}
+
+/// One layer's part of a flat parameter vector.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerParameters<'a> {
+    /// Sizes of the layer.
+    pub shape: LayerShape,
+    /// What the matrix is made of.
+    pub weights: &'a [f64],
+    /// One bias per output.
+    pub biases: &'a [f64],
+}
+
+impl LayerParameters<'_> {
+    /// The weight in row `i` (output) and column `j` (input).
+    pub fn weight(&self, i: usize, j: usize) -> f64 {
+        self.weights[self.shape.weight_index(i, j)]
     }
 }

@@ -1,0 +1,171 @@
+//! Policies: sizes, bits, accuracy, bounds.
+
+use autoqd::kernels::{self, Instructions};
+use autoqd::policy::{Policy, PolicyKind, PolicySpec, reference};
+use proptest::prelude::*;
+
+fn spec(kind: PolicyKind, hidden: &[usize], observation: usize, action: usize) -> PolicySpec {
+    PolicySpec::new(kind, hidden.to_vec(), observation, vec![-1.0; action], vec![1.0; action]).unwrap()
+}
+
+/// Numbers that look random and are the same everywhere.
+fn noise(n: usize, seed: u64, amplitude: f64) -> Vec<f64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        amplitude * ((state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+fn act(policy: &mut Policy, observation: &[f64], action_size: usize) -> Vec<f32> {
+    let mut action = vec![0.0; action_size];
+    policy.act(observation, &mut action);
+    action
+}
+
+#[test]
+fn toeplitz_policies_of_the_six_tasks_have_the_known_sizes() {
+    let counts = [(8, 2, 777), (11, 3, 782), (17, 6, 794), (24, 4, 797), (105, 8, 886)];
+    for (observation, action, count) in counts {
+        let spec = spec(PolicyKind::Toeplitz, &[128, 128], observation, action);
+        assert_eq!(spec.parameter_count(), count);
+    }
+}
+
+#[test]
+fn a_dense_policy_has_one_parameter_per_weight_and_bias() {
+    let spec = spec(PolicyKind::Dense, &[32, 16], 5, 2);
+    assert_eq!(spec.parameter_count(), 5 * 32 + 32 + 32 * 16 + 16 + 16 * 2 + 2);
+}
+
+#[test]
+fn zero_parameters_give_the_centre_of_the_action_bounds() {
+    let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![8], 3, vec![-1.0, 0.0], vec![1.0, 4.0]).unwrap();
+    let mut policy = Policy::new(&spec, &vec![0.0; spec.parameter_count()]).unwrap();
+    assert_eq!(act(&mut policy, &[1.0, -2.0, 3.0], 2), [0.0, 2.0]);
+}
+
+#[test]
+fn a_toeplitz_policy_equals_the_dense_one_with_its_matrices() {
+    let toeplitz = spec(PolicyKind::Toeplitz, &[40, 20], 7, 3);
+    let dense = PolicySpec { kind: PolicyKind::Dense, ..toeplitz.clone() };
+    let parameters = noise(toeplitz.parameter_count(), 3, 0.5);
+    let mut expanded = Vec::new();
+    for layer in toeplitz.split(&parameters).unwrap() {
+        let rows = (0..layer.shape.outputs).flat_map(|i| (0..layer.shape.inputs).map(move |j| (i, j)));
+        expanded.extend(rows.map(|(i, j)| layer.weight(i, j)));
+        expanded.extend_from_slice(layer.biases);
+    }
+    let mut a = Policy::new(&toeplitz, &parameters).unwrap();
+    let mut b = Policy::new(&dense, &expanded).unwrap();
+    for seed in 0..20 {
+        let observation = noise(7, seed, 3.0);
+        assert_eq!(act(&mut a, &observation, 3), act(&mut b, &observation, 3));
+    }
+}
+
+#[test]
+fn the_first_diagonal_is_the_top_right_corner() {
+    // Two inputs, two outputs: d0 sits at row 0, column 1; d2 at row 1, column 0.
+    let spec = spec(PolicyKind::Toeplitz, &[], 2, 2);
+    let mut policy = Policy::new(&spec, &[0.5, 0.0, 0.0, 0.0, 0.0]).unwrap();
+    assert_eq!(act(&mut policy, &[0.0, 1.0], 2), [kernels::tanh(0.5), 0.0]);
+    policy.load(&[0.0, 0.0, 0.25, 0.0, 0.0]).unwrap();
+    assert_eq!(act(&mut policy, &[1.0, 0.0], 2), [0.0, kernels::tanh(0.25)]);
+}
+
+#[test]
+fn load_replaces_every_parameter() {
+    for kind in [PolicyKind::Toeplitz, PolicyKind::Dense] {
+        let spec = spec(kind, &[30, 12], 9, 4);
+        let [first, second] = [1, 2].map(|seed| noise(spec.parameter_count(), seed, 0.5));
+        let mut reused = Policy::new(&spec, &first).unwrap();
+        reused.load(&second).unwrap();
+        let observation = noise(9, 5, 2.0);
+        let mut fresh = Policy::new(&spec, &second).unwrap();
+        assert_eq!(act(&mut reused, &observation, 4), act(&mut fresh, &observation, 4));
+    }
+}
+
+#[test]
+fn wrong_sizes_are_reported() {
+    let spec = spec(PolicyKind::Toeplitz, &[4], 3, 2);
+    let error = Policy::new(&spec, &[0.0; 5]).unwrap_err().to_string();
+    assert!(error.contains(&spec.parameter_count().to_string()) && error.contains('5'), "{error}");
+    assert!(PolicySpec::new(PolicyKind::Dense, vec![0], 3, vec![-1.0], vec![1.0]).is_err());
+    assert!(PolicySpec::new(PolicyKind::Dense, vec![4], 3, vec![1.0], vec![-1.0]).is_err());
+    assert!(PolicySpec::new(PolicyKind::Dense, vec![4], 3, vec![f64::NEG_INFINITY], vec![1.0]).is_err());
+    assert!(PolicySpec::new(PolicyKind::Dense, vec![4], 3, vec![-1.0, -1.0], vec![1.0]).is_err());
+}
+
+#[test]
+fn an_observation_that_is_not_finite_does_not_look_like_an_action() {
+    let spec = spec(PolicyKind::Toeplitz, &[20], 3, 2);
+    let parameters = noise(spec.parameter_count(), 1, 0.5);
+    for instructions in Instructions::available() {
+        let mut policy = Policy::new(&spec, &parameters).unwrap().with_instructions(instructions);
+        assert!(act(&mut policy, &[0.0, f64::NAN, 0.0], 2).iter().all(|a| a.is_nan()), "{instructions}");
+    }
+}
+
+#[test]
+fn tanh_is_close_to_the_true_one() {
+    let mut worst = 0.0_f64;
+    for bits in (0..0x4140_0000_u32).step_by(997) {
+        let x = f32::from_bits(bits);
+        let exact = libm::tanh(f64::from(x));
+        for (x, exact) in [(x, exact), (-x, -exact)] {
+            let error = (f64::from(kernels::tanh(x)) - exact).abs();
+            worst = worst.max(error / exact.abs().max(f64::from(f32::MIN_POSITIVE)));
+            assert!(kernels::tanh(x).abs() < 1.0);
+        }
+    }
+    assert!(worst < 3.3e-7, "{worst}");
+}
+
+#[test]
+fn single_precision_costs_little() {
+    let spec = spec(PolicyKind::Toeplitz, &[128, 128], 17, 6);
+    let parameters = noise(spec.parameter_count(), 1, 0.2);
+    let mut policy = Policy::new(&spec, &parameters).unwrap();
+    for seed in 0..100 {
+        let observation = noise(17, seed, 3.0);
+        let exact = reference::act_f64(&spec, &parameters, &observation).unwrap();
+        for (a, exact) in act(&mut policy, &observation, 6).iter().zip(exact) {
+            assert!((f64::from(*a) - exact).abs() < 1e-4, "{a} {exact}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Every instruction set, and plain loops, give the same bits for any shape and any parameters.
+    #[test]
+    fn all_instruction_sets_give_the_same_bits(
+        dense: bool,
+        hidden in prop::collection::vec(1_usize..150, 0..3),
+        observation_size in 1_usize..120,
+        action_size in 1_usize..20,
+        seed: u64,
+        amplitude in prop::sample::select(vec![1e-3, 0.1, 1.0, 30.0]),
+    ) {
+        let kind = if dense { PolicyKind::Dense } else { PolicyKind::Toeplitz };
+        let (low, high) = (noise(action_size, seed ^ 1, 1.0), noise(action_size, seed ^ 2, 1.0));
+        let high = low.iter().zip(high).map(|(l, h)| l + h.abs() + 0.1).collect();
+        let spec = PolicySpec::new(kind, hidden, observation_size, low, high).unwrap();
+        let parameters = noise(spec.parameter_count(), seed, amplitude);
+        let observation = noise(observation_size, seed ^ 3, 5.0);
+        let expected = reference::act(&spec, &parameters, &observation).unwrap();
+        for instructions in Instructions::available() {
+            let mut policy = Policy::new(&spec, &parameters).unwrap().with_instructions(instructions);
+            let got = act(&mut policy, &observation, action_size);
+            let bits = |v: &[f32]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&got), bits(&expected), "{}", instructions);
+        }
+        for ((a, low), high) in expected.iter().zip(&spec.action_low).zip(&spec.action_high) {
+            prop_assert!(*a >= *low as f32 && *a <= *high as f32);
+        }
+    }
+}
