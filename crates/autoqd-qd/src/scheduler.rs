@@ -155,6 +155,10 @@ impl<E: Emitter> Scheduler<E> {
         let mut batch =
             Batch::new(self.solutions(), evaluations.objective, evaluations.measures).with_ids(&self.ids);
         batch.fields = evaluations.fields;
+        if archive.strict() || result.as_ref().is_some_and(|r| r.strict()) {
+            batch.check_all_finite()?;
+        }
+        result.as_ref().map_or(Ok(()), |r| batch.check(r.schema()))?;
         let add = insert(self.add_mode, archive, &batch)?;
         let result = result.map(|result| insert(self.add_mode, result, &batch)).transpose()?;
         let restarts = self.tell_emitters(archive, evaluations, &add)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AddInfo, AddStatus, Archive};
-use crate::batch::Batch;
+use crate::batch::{Batch, OBJECTIVE_LIMIT};
 use crate::error::{Result, check_len, check_parameter};
 use crate::population::{Elite, Population};
 use crate::schema::{Field, Schema};
@@ -78,9 +78,8 @@ impl CellConfig {
         let remedy = "use a finite number, or None for the elitist archive";
         check_parameter(threshold_min.is_finite(), "threshold_min", threshold_min, remedy)?;
         let rate = self.learning_rate.unwrap_or(f64::NAN);
-        // Outside this range thresholds would oscillate with growing amplitude until they overflow.
-        let remedy = "threshold_min needs a learning rate in [0, 2]";
-        check_parameter((0.0..=2.0).contains(&rate), "learning_rate", self.learning_rate, remedy)?;
+        let remedy = "threshold_min needs a finite learning rate, usually in [0, 1]";
+        check_parameter(rate.is_finite(), "learning_rate", self.learning_rate, remedy)?;
         Ok(rate)
     }
 }
@@ -248,7 +247,9 @@ impl<T: Tessellation> CellArchive<T> {
             1 => 1.0 - self.learning_rate,
             _ => libm::pow(1.0 - self.learning_rate, count),
         };
-        keep * threshold + (1.0 - keep) * mean
+        let moved = keep * threshold + (1.0 - keep) * mean;
+        // A learning rate outside [0, 2] lets thresholds grow without end.
+        if moved.is_nan() { threshold } else { moved.clamp(-OBJECTIVE_LIMIT, OBJECTIVE_LIMIT) }
     }
 }
 

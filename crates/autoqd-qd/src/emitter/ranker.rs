@@ -79,13 +79,14 @@ impl Ranker {
         archive.measure_scale().iter().map(|width| rng.normal() * width).collect()
     }
 
-    /// Sorts the candidates. Unusable ones (non-finite numbers) come last; ties keep their order.
+    /// Sorts the candidates. Unusable ones (non-finite numbers) come last; of equal ones the later comes first, as in
+    /// pyribs' two-stage rankers.
     pub fn rank(self, feedback: &Feedback<'_>, direction: &[f64]) -> Ranking {
         let keys: Vec<[f64; 2]> =
             (0..feedback.status.len()).map(|i| self.key(feedback, direction, i)).collect();
         let usable = |i: &usize| keys[*i][1].is_finite() && feedback.value[*i].is_finite();
         let (mut order, unusable): (Vec<usize>, Vec<usize>) = (0..keys.len()).partition(usable);
-        order.sort_by(|&a, &b| keys[b][0].total_cmp(&keys[a][0]).then(keys[b][1].total_cmp(&keys[a][1])));
+        order.sort_by(|&a, &b| compare(keys[b], keys[a]).then(b.cmp(&a)));
         let flat = match order[..] {
             [first, .., last] => is_flat(keys[first], keys[last]),
             _ => false,
@@ -106,6 +107,11 @@ impl Ranker {
         };
         [stage, value]
     }
+}
+
+/// By stage, then by value; -0 equals 0.
+fn compare(a: [f64; 2], b: [f64; 2]) -> std::cmp::Ordering {
+    (a[0] + 0.0).total_cmp(&(b[0] + 0.0)).then((a[1] + 0.0).total_cmp(&(b[1] + 0.0)))
 }
 
 fn stage(status: AddStatus) -> f64 {

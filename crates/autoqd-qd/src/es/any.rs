@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, EvolutionStrategy, IsotropicEs, RankOne, StopReason, Weights};
+use super::{
+    Bounds, CmaEs, EvolutionStrategy, IsotropicEs, LmMaEs, OpenAiEs, OpenAiOptions, RankOne, SepCmaEs,
+    StopReason, Weights,
+};
 use crate::error::Result;
 use crate::rng::NormalSource;
 use crate::rows::Rows;
 
 /// Which strategy, with its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")] // externally tagged: binary formats can read it back
 pub enum StrategyConfig {
     /// Full covariance.
     CmaEs {
@@ -17,7 +20,22 @@ pub enum StrategyConfig {
         #[serde(default)]
         rank_one: RankOne,
     },
-    /// Sphere.
+    /// Diagonal covariance.
+    SepCmaEs {
+        /// Scale of the rank-one term.
+        #[serde(default)]
+        rank_one: RankOne,
+    },
+    /// Covariance of low rank.
+    LmMaEs {
+        /// Number of directions; the batch size when left out.
+        #[serde(default)]
+        vectors: Option<usize>,
+    },
+    /// Gradient ascent with a fixed sphere.
+    #[serde(rename = "openai_es")]
+    OpenAiEs(OpenAiOptions),
+    /// Sphere with step-size adaptation: CMA-ES with C = I.
     Isotropic,
 }
 
@@ -30,7 +48,12 @@ impl Default for StrategyConfig {
 impl StrategyConfig {
     /// The batch size used when none is given.
     pub fn default_batch_size(&self, dim: usize) -> usize {
-        Weights::default_batch_size(dim.max(1))
+        let usual = Weights::default_batch_size(dim.max(1));
+        match self {
+            Self::LmMaEs { .. } => usual.min(dim),
+            Self::OpenAiEs(options) if options.mirror_sampling => usual.next_multiple_of(2),
+            _ => usual,
+        }
     }
 
     /// Makes the strategy.
@@ -45,7 +68,18 @@ impl StrategyConfig {
         bounds: Option<Bounds>,
     ) -> Result<AnyStrategy> {
         Ok(match self {
-            Self::CmaEs { .. } => AnyStrategy::Isotropic(IsotropicEs::new(x0, sigma0, batch_size, bounds)?),
+            Self::CmaEs { rank_one } => {
+                AnyStrategy::CmaEs(CmaEs::new(x0, sigma0, batch_size, bounds, *rank_one)?)
+            }
+            Self::SepCmaEs { rank_one } => {
+                AnyStrategy::SepCmaEs(SepCmaEs::new(x0, sigma0, batch_size, bounds, *rank_one)?)
+            }
+            Self::LmMaEs { vectors } => {
+                AnyStrategy::LmMaEs(LmMaEs::new(x0, sigma0, batch_size, bounds, *vectors)?)
+            }
+            Self::OpenAiEs(options) => {
+                AnyStrategy::OpenAiEs(OpenAiEs::new(x0, sigma0, batch_size, bounds, *options)?)
+            }
             Self::Isotropic => AnyStrategy::Isotropic(IsotropicEs::new(x0, sigma0, batch_size, bounds)?),
         })
     }
@@ -54,6 +88,14 @@ impl StrategyConfig {
 /// Any strategy of this crate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum AnyStrategy {
+    /// Full covariance.
+    CmaEs(CmaEs),
+    /// Diagonal covariance.
+    SepCmaEs(SepCmaEs),
+    /// Covariance of low rank.
+    LmMaEs(LmMaEs),
+    /// Gradient ascent with a fixed sphere.
+    OpenAiEs(OpenAiEs),
     /// Sphere.
     Isotropic(IsotropicEs),
 }
@@ -61,12 +103,20 @@ pub enum AnyStrategy {
 impl AnyStrategy {
     fn get(&self) -> &dyn EvolutionStrategy {
         match self {
+            Self::CmaEs(es) => es,
+            Self::SepCmaEs(es) => es,
+            Self::LmMaEs(es) => es,
+            Self::OpenAiEs(es) => es,
             Self::Isotropic(es) => es,
         }
     }
 
     fn get_mut(&mut self) -> &mut dyn EvolutionStrategy {
         match self {
+            Self::CmaEs(es) => es,
+            Self::SepCmaEs(es) => es,
+            Self::LmMaEs(es) => es,
+            Self::OpenAiEs(es) => es,
             Self::Isotropic(es) => es,
         }
     }

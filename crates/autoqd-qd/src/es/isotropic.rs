@@ -36,6 +36,7 @@ pub struct IsotropicEs {
     step_size: StepSize,
     bounds: Option<Bounds>,
     solutions: Vec<f64>,
+    #[serde(skip)]
     noise: Vec<f64>,
     weights: Weights,
     batch_size: usize,
@@ -50,14 +51,13 @@ impl IsotropicEs {
     /// When a parameter has no meaning.
     pub fn new(x0: &[f64], sigma0: f64, batch_size: usize, bounds: Option<Bounds>) -> Result<Self> {
         sampling::check_start(x0, sigma0, batch_size, bounds.as_ref())?;
-        let size = batch_size * x0.len();
         Ok(Self {
             mean: x0.to_vec(),
             sigma0,
             step_size: StepSize::new(x0.len(), sigma0),
             bounds,
-            solutions: vec![0.0; size],
-            noise: vec![0.0; size],
+            solutions: vec![0.0; batch_size * x0.len()],
+            noise: Vec::new(),
             weights: Weights::new(x0.len(), (batch_size / 2).max(1)),
             batch_size,
             evaluations: 0,
@@ -97,7 +97,8 @@ impl EvolutionStrategy for IsotropicEs {
 
     fn ask(&mut self, noise: &mut dyn NormalSource) -> Rows<'_> {
         let (dim, mean, sigma) = (self.mean.len(), &self.mean, self.step_size.sigma);
-        let place = |z: &[f64], x: &mut [f64]| {
+        self.noise.resize(self.solutions.len(), 0.0);
+        let place = |z: &mut [f64], x: &mut [f64]| {
             for (z, x) in z.chunks_exact(dim).zip(x.chunks_exact_mut(dim)) {
                 x.iter_mut().zip(z.iter().zip(mean)).for_each(|(x, (z, m))| *x = m + sigma * z);
             }

@@ -2,8 +2,13 @@
 
 mod any;
 mod bounds;
+mod cma;
+mod covariance;
 mod isotropic;
+mod lm_ma;
+mod openai;
 mod sampling;
+mod sep_cma;
 mod step_size;
 mod weights;
 
@@ -11,7 +16,11 @@ use serde::{Deserialize, Serialize};
 
 pub use any::{AnyStrategy, StrategyConfig};
 pub use bounds::Bounds;
+pub use cma::CmaEs;
 pub use isotropic::IsotropicEs;
+pub use lm_ma::LmMaEs;
+pub use openai::{OpenAiEs, OpenAiOptions};
+pub use sep_cma::SepCmaEs;
 pub use weights::Weights;
 
 use crate::error::Result;

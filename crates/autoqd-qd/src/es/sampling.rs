@@ -52,7 +52,7 @@ pub(crate) fn draw(
     dim: usize,
     noise_rows: &mut [f64],
     solutions: &mut [f64],
-    mut transform: impl FnMut(&[f64], &mut [f64]),
+    mut transform: impl FnMut(&mut [f64], &mut [f64]),
 ) {
     noise.fill_normal(noise_rows);
     transform(noise_rows, solutions);
@@ -67,7 +67,7 @@ pub(crate) fn draw(
         again.resize(outside.len() * dim, 0.0);
         moved.resize(outside.len() * dim, 0.0);
         noise.fill_normal(&mut again);
-        transform(&again, &mut moved);
+        transform(&mut again, &mut moved);
         for (k, &i) in outside.iter().enumerate() {
             solutions[i * dim..(i + 1) * dim].copy_from_slice(&moved[k * dim..(k + 1) * dim]);
             noise_rows[i * dim..(i + 1) * dim].copy_from_slice(&again[k * dim..(k + 1) * dim]);

@@ -1,0 +1,371 @@
+//! A covariance matrix with the factor it is sampled by.
+//!
+//! Sampling needs some A with A Aᵀ = C, whitening needs C^(-1/2) y, which is unique. Both are taken from C as it was at
+//! the last refresh. Near a multiple of the identity, where CMA-ES with many parameters spends its whole life, a
+//! Cholesky factor samples and a short series whitens; elsewhere it is the eigendecomposition, as in the literature.
+
+use std::mem::MaybeUninit;
+
+use faer::dyn_stack::MemStack;
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, ColMut, MatMut, MatRef, Par};
+use serde::{Deserialize, Serialize};
+
+use super::sampling::norm2;
+
+/// Below this size the eigendecomposition costs next to nothing.
+const SMALL: usize = 64;
+/// Largest distance from a multiple of the identity, relative to it, at which the series is used.
+const NEAR: f64 = 0.3;
+/// Eigenvalues are not taken for smaller than this share of the largest when they are divided by.
+const FLOOR: f64 = 1e-30;
+
+/// What C was at the last refresh, in the form that sampling and whitening need.
+#[derive(Debug, Clone)]
+enum Factor {
+    Identity,
+    /// C = scale (I + E) with a small E; `matrix` holds the Cholesky factor, `deviation` bounds the norm of E.
+    Near {
+        scale: f64,
+        deviation: f64,
+    },
+    /// `matrix` holds the eigenvectors; the values are absolute.
+    Eigen {
+        values: Vec<f64>,
+    },
+}
+
+/// A symmetric matrix and its factor.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Packed", into = "Packed")]
+pub(crate) struct Covariance {
+    n: usize,
+    /// C, column-major; only the lower triangle is kept up to date, so C cannot lose its symmetry.
+    lower: Vec<f64>,
+    /// C at the last refresh, lower triangle.
+    reference: Vec<f64>,
+    factor: Factor,
+    /// Cholesky factor or eigenvectors, column-major.
+    matrix: Vec<f64>,
+    scratch: Vec<MaybeUninit<u8>>,
+    series: [Vec<f64>; 2],
+}
+
+/// The stored form: two packed triangles; the factor follows from the second.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    n: usize,
+    lower: Vec<f64>,
+    reference: Option<Vec<f64>>,
+}
+
+impl From<Covariance> for Packed {
+    fn from(c: Covariance) -> Self {
+        let reference = (!matches!(c.factor, Factor::Identity)).then(|| pack(&c.reference, c.n));
+        Self { n: c.n, lower: pack(&c.lower, c.n), reference }
+    }
+}
+
+impl From<Packed> for Covariance {
+    fn from(packed: Packed) -> Self {
+        let mut c = Covariance::identity(packed.n);
+        if let Some(reference) = &packed.reference {
+            unpack(reference, packed.n, &mut c.lower);
+            c.refresh();
+        }
+        unpack(&packed.lower, packed.n, &mut c.lower);
+        c
+    }
+}
+
+fn pack(lower: &[f64], n: usize) -> Vec<f64> {
+    (0..n).flat_map(|j| lower[j * n + j..(j + 1) * n].iter().copied()).collect()
+}
+
+fn unpack(packed: &[f64], n: usize, lower: &mut [f64]) {
+    let mut rest = packed;
+    for j in 0..n {
+        let (column, tail) = rest.split_at((n - j).min(rest.len()));
+        lower[j * n + j..j * n + j + column.len()].copy_from_slice(column);
+        rest = tail;
+    }
+}
+
+impl Covariance {
+    pub fn identity(n: usize) -> Self {
+        let mut c = Self {
+            n,
+            lower: vec![0.0; n * n],
+            reference: vec![0.0; n * n],
+            factor: Factor::Identity,
+            matrix: vec![0.0; n * n],
+            scratch: Vec::new(),
+            series: [vec![0.0; n], vec![0.0; n]],
+        };
+        c.reset();
+        c
+    }
+
+    /// A given matrix (row- or column-major). Where it is not symmetric the larger of the two entries counts, as in
+    /// pyribs. The factor is fresh.
+    pub fn from_matrix(matrix: &[f64], n: usize) -> Self {
+        let mut c = Self::identity(n);
+        for j in 0..n {
+            for i in j..n {
+                c.lower[j * n + i] = f64::max(matrix[j * n + i], matrix[i * n + j]);
+            }
+        }
+        c.refresh();
+        c
+    }
+
+    pub fn reset(&mut self) {
+        self.lower.fill(0.0);
+        self.lower.iter_mut().step_by(self.n + 1).for_each(|d| *d = 1.0);
+        self.factor = Factor::Identity;
+    }
+
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.lower[i.min(j) * self.n + i.max(j)]
+    }
+
+    pub fn trace(&self) -> f64 {
+        self.lower.iter().step_by(self.n + 1).sum()
+    }
+
+    /// C <- keep C + Y Yᵀ for the columns of Y.
+    pub fn update(&mut self, keep: f64, columns: &[f64]) {
+        let n = self.n;
+        for j in 0..n {
+            self.lower[j * n + j..(j + 1) * n].iter_mut().for_each(|c| *c *= keep);
+        }
+        let y = MatRef::from_column_major_slice(columns, n, columns.len() / n);
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        let c = MatMut::from_column_major_slice_mut(&mut self.lower, n, n);
+        triangular::matmul(c, lower, Accum::Add, y, full, y.transpose(), full, 1.0, Par::Seq);
+    }
+
+    /// Takes the factor from the present C. Returns false when the decomposition fails; the factor is then the
+    /// identity, so that samples stay finite until the strategy starts again.
+    pub fn refresh(&mut self) -> bool {
+        let (scale, deviation) = self.distance_from_identity();
+        if self.n >= SMALL && deviation <= NEAR && self.cholesky() {
+            self.factor = Factor::Near { scale, deviation };
+        } else if let Some(values) = self.eigen() {
+            self.factor = Factor::Eigen { values };
+        } else {
+            self.factor = Factor::Identity;
+            return false;
+        }
+        self.reference.copy_from_slice(&self.lower);
+        true
+    }
+
+    /// The nearest multiple of the identity, and the relative Frobenius norm of the rest, which bounds how far any
+    /// eigenvalue can be from it.
+    fn distance_from_identity(&self) -> (f64, f64) {
+        let scale = self.trace() / self.n as f64;
+        let mut rest = 0.0;
+        for j in 0..self.n {
+            let column = &self.lower[j * self.n + j..(j + 1) * self.n];
+            let diagonal = column[0] - scale;
+            rest += diagonal * diagonal + 2.0 * norm2(&column[1..]);
+        }
+        (scale, libm::sqrt(rest) / scale.abs())
+    }
+
+    fn cholesky(&mut self) -> bool {
+        self.matrix.copy_from_slice(&self.lower);
+        let request = cholesky_in_place_scratch::<f64>(self.n, Par::Seq, Default::default());
+        self.scratch.resize(request.unaligned_bytes_required(), MaybeUninit::uninit());
+        let stack = MemStack::new(&mut self.scratch);
+        let matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, self.n, self.n);
+        cholesky_in_place(matrix, Default::default(), Par::Seq, stack, Default::default()).is_ok()
+    }
+
+    /// Eigenvectors into `matrix`; returns the absolute eigenvalues in ascending order of the signed ones.
+    fn eigen(&mut self) -> Option<Vec<f64>> {
+        let n = self.n;
+        let request =
+            self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
+        self.scratch.resize(request.unaligned_bytes_required(), MaybeUninit::uninit());
+        let stack = MemStack::new(&mut self.scratch);
+        let mut values = vec![0.0; n];
+        let c = MatRef::from_column_major_slice(&self.lower, n, n);
+        let vectors = MatMut::from_column_major_slice_mut(&mut self.matrix, n, n);
+        let diagonal = ColMut::from_slice_mut(&mut values).as_diagonal_mut();
+        let done = self_adjoint_evd(c, diagonal, Some(vectors), Par::Seq, stack, Default::default()).is_ok();
+        values.iter_mut().for_each(|v| *v = v.abs());
+        (done && values.iter().all(|v| v.is_finite())).then_some(values)
+    }
+
+    /// out = A z for each row of `z`; `z` may be overwritten.
+    pub fn transform(&self, z: &mut [f64], out: &mut [f64]) {
+        let (n, rows) = (self.n, z.len() / self.n);
+        let matrix = MatRef::from_column_major_slice(&self.matrix, n, n);
+        match &self.factor {
+            Factor::Identity => out.copy_from_slice(z),
+            Factor::Near { .. } => {
+                let z = MatRef::from_column_major_slice(z, n, rows);
+                let out = MatMut::from_column_major_slice_mut(out, n, rows);
+                let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+                triangular::matmul(out, full, Accum::Replace, matrix, lower, z, full, 1.0, Par::Seq);
+            }
+            Factor::Eigen { values } => {
+                for row in z.chunks_exact_mut(n) {
+                    row.iter_mut().zip(values).for_each(|(z, v)| *z *= libm::sqrt(*v));
+                }
+                let z = MatRef::from_column_major_slice(z, n, rows);
+                let out = MatMut::from_column_major_slice_mut(out, n, rows);
+                matmul(out, Accum::Replace, matrix, z, 1.0, Par::Seq);
+            }
+        }
+    }
+
+    /// y <- C^(-1/2) y, with C as of the last refresh.
+    pub fn whiten(&mut self, y: &mut [f64]) {
+        match &self.factor {
+            Factor::Identity => {}
+            Factor::Near { scale, .. } => {
+                let scale = *scale;
+                self.inverse_root_series(scale, y);
+            }
+            Factor::Eigen { values } => {
+                let n = self.n;
+                let basis = MatRef::from_column_major_slice(&self.matrix, n, n);
+                let floor = f64::max(largest(values) * FLOOR, f64::MIN_POSITIVE);
+                let [coordinates, _] = &mut self.series;
+                let mut out = MatMut::from_column_major_slice_mut(coordinates, n, 1);
+                let step = MatRef::from_column_major_slice(y, n, 1);
+                matmul(out.as_mut(), Accum::Replace, basis.transpose(), step, 1.0, Par::Seq);
+                coordinates.iter_mut().zip(values).for_each(|(c, v)| *c /= libm::sqrt(v.max(floor)));
+                let coordinates = MatRef::from_column_major_slice(coordinates, n, 1);
+                let y = MatMut::from_column_major_slice_mut(y, n, 1);
+                matmul(y, Accum::Replace, basis, coordinates, 1.0, Par::Seq);
+            }
+        }
+    }
+
+    /// (scale (I + E))^(-1/2) y by the binomial series in E, until its terms no longer change the sum.
+    fn inverse_root_series(&mut self, scale: f64, y: &mut [f64]) {
+        let [mut term, mut next] = std::mem::take(&mut self.series);
+        term.copy_from_slice(y);
+        let enough = norm2(y) * (f64::EPSILON * f64::EPSILON / 16.0);
+        // |E| <= NEAR, so each term is at most 0.3 times the one before: 32 of them reach the last bit.
+        for k in 1..=32 {
+            // binomial(-1/2, k) = binomial(-1/2, k-1) * (1/2 - k) / k
+            let coefficient = (0.5 - f64::from(k)) / f64::from(k);
+            multiply_symmetric(&self.reference, &term, &mut next);
+            next.iter_mut().zip(&term).for_each(|(e, t)| *e = coefficient * (*e / scale - t));
+            y.iter_mut().zip(&next).for_each(|(y, e)| *y += e);
+            std::mem::swap(&mut term, &mut next);
+            if norm2(&term) <= enough {
+                break;
+            }
+        }
+        let root = libm::sqrt(scale);
+        y.iter_mut().for_each(|y| *y /= root);
+        self.series = [term, next];
+    }
+
+    /// Absolute eigenvalues at the last refresh, in ascending order of the signed ones.
+    pub fn eigenvalues(&self) -> Option<Vec<f64>> {
+        match &self.factor {
+            Factor::Identity => Some(vec![1.0; self.n]),
+            Factor::Eigen { values } => Some(values.clone()),
+            Factor::Near { .. } => {
+                let mut copy = self.clone();
+                copy.lower.copy_from_slice(&self.reference);
+                copy.eigen()
+            }
+        }
+    }
+
+    /// Largest eigenvalue at the last refresh; near a multiple of the identity an upper bound of it.
+    pub fn largest(&self) -> f64 {
+        match &self.factor {
+            Factor::Identity => 1.0,
+            Factor::Near { scale, deviation } => scale * (1.0 + deviation),
+            Factor::Eigen { values } => largest(values),
+        }
+    }
+
+    /// Condition number at the last refresh; near a multiple of the identity an upper bound of it.
+    pub fn condition(&self) -> f64 {
+        match &self.factor {
+            Factor::Identity => 1.0,
+            Factor::Near { deviation, .. } => (1.0 + deviation) / (1.0 - deviation),
+            Factor::Eigen { values } => {
+                let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+                if smallest == 0.0 { f64::INFINITY } else { largest(values) / smallest }
+            }
+        }
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// out = M x for a symmetric M given by its lower triangle. Four columns at a time share one pass over x and out;
+/// lanes have a fixed order, so the bits do not depend on the vector unit.
+fn multiply_symmetric(lower: &[f64], x: &[f64], out: &mut [f64]) {
+    let n = x.len();
+    out.fill(0.0);
+    let blocks = n / 4 * 4;
+    for j in (0..blocks).step_by(4) {
+        // The 4 x 4 corner on the diagonal.
+        for a in j..j + 4 {
+            out[a] += lower[a * n + a] * x[a];
+            for b in a + 1..j + 4 {
+                out[b] += lower[a * n + b] * x[a];
+                out[a] += lower[a * n + b] * x[b];
+            }
+        }
+        let below = |a: usize| &lower[(j + a) * n + j + 4..(j + a + 1) * n];
+        let factors = [x[j], x[j + 1], x[j + 2], x[j + 3]];
+        let (head, tail) = out.split_at_mut(j + 4);
+        let columns = [below(0), below(1), below(2), below(3)];
+        let dots = multiply_columns(columns, factors, &x[j + 4..], tail);
+        head[j..].iter_mut().zip(dots).for_each(|(o, d)| *o += d);
+    }
+    for a in blocks..n {
+        out[a] += lower[a * n + a] * x[a];
+        for b in a + 1..n {
+            out[b] += lower[a * n + b] * x[a];
+            out[a] += lower[a * n + b] * x[b];
+        }
+    }
+}
+
+/// out += sum of factor times column; returns the scalar product of each column with x.
+#[inline]
+fn multiply_columns(columns: [&[f64]; 4], factors: [f64; 4], x: &[f64], out: &mut [f64]) -> [f64; 4] {
+    const LANES: usize = 4;
+    let m = x.len();
+    let columns = columns.map(|c| &c[..m]);
+    let out = &mut out[..m];
+    let mut sums = [[0.0; LANES]; 4];
+    let whole = m / LANES * LANES;
+    for i in (0..whole).step_by(LANES) {
+        let mut moved: [f64; LANES] = std::array::from_fn(|l| out[i + l]);
+        for (c, column) in columns.iter().enumerate() {
+            for l in 0..LANES {
+                moved[l] += column[i + l] * factors[c];
+                sums[c][l] += column[i + l] * x[i + l];
+            }
+        }
+        out[i..i + LANES].copy_from_slice(&moved);
+    }
+    let mut dots = sums.map(|s| s.iter().sum::<f64>());
+    for i in whole..m {
+        for (c, column) in columns.iter().enumerate() {
+            out[i] += column[i] * factors[c];
+            dots[c] += column[i] * x[i];
+        }
+    }
+    dots
+}
