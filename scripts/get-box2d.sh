@@ -50,11 +50,11 @@ PYTHON
 
 if ! PYTHONPATH="$work/backend" python3 -m pip download --quiet --disable-pip-version-check --require-hashes \
     --no-deps --no-binary :all: --no-build-isolation --use-pep517 --dest "$work" -r "$lock" >"$work/log" 2>&1; then
-    cat "$work/log" >&2
-    if grep -q "DO NOT MATCH" "$work/log"; then
-        fail "the source package of box2d-py has another checksum than scripts/box2d.lock says; do not use it"
+    if grep -qi "do not match the hashes" "$work/log"; then
+        fail "the source package of box2d-py that pip fetched does not have the checksum of scripts/box2d.lock; check the package index that pip uses (pip config list)"
     fi
-    fail "pip could not download box2d-py 2.3.8 (its message is above); check the network; $offline"
+    sed 's/^/    /' "$work/log" | tail -n 3 >&2
+    fail "pip could not fetch box2d-py==2.3.8; check the network or pip's index; $offline"
 fi
 
 python3 - "$work" <<'PYTHON' || fail "cannot unpack the source package of box2d-py 2.3.8"
