@@ -32,4 +32,9 @@ pub trait Task: Send + Sync {
     fn notices(&self) -> &[String] {
         &[]
     }
+
+    /// Which simulator [`Task::make_worlds`] uses and why, for people to read.
+    fn physics_note(&self, _physics: Physics) -> String {
+        "reference simulator".to_owned()
+    }
 }

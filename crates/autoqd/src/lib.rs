@@ -1,9 +1,20 @@
 //! AutoQD: policies, embeddings, learned behaviour descriptors and the quality-diversity search over them.
 
+#![deny(missing_docs)]
+
 pub mod config;
 pub mod cwpca;
+pub mod descriptor;
 pub mod embedding;
+mod error;
+pub mod evaluator;
+pub mod export;
 pub mod kernels;
 pub mod observer;
 pub mod policy;
 pub mod run_folder;
+pub mod runner;
+pub mod search;
+pub mod seeds;
+
+pub use error::Error;

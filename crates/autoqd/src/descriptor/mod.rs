@@ -1,0 +1,106 @@
+//! From what was seen of a policy to its measures.
+//!
+//! The search knows a [`Descriptor`] only by this trait, so the same loop runs AutoQD, hand-made measures and
+//! learned encoders. A descriptor sees rollouts through its probes, keeps per elite what it needs to describe
+//! it again (its *features*), and is refitted on a schedule to the elites found so far.
+
+mod autoqd;
+mod registry;
+mod regular;
+
+pub use autoqd::{AutoQd, AutoQdOptions};
+pub use registry::{DescriptorContext, Registry};
+pub use regular::Regular;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::Error;
+use crate::evaluator::{Evaluation, Probe};
+use crate::run_folder::Tensor;
+
+/// Elites as a descriptor sees them when it is fitted.
+#[derive(Clone, Copy)]
+pub struct Elites<'a> {
+    /// Identity of each elite.
+    pub ids: &'a [u64],
+    /// Features, row-major, one row of [`Descriptor::feature_size`] per elite.
+    pub features: &'a [f64],
+    /// Objective of each elite.
+    pub objectives: &'a [f64],
+}
+
+/// What a refit did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RefitReport {
+    /// How far the axes of the new map turned against the old ones, in degrees; the largest principal angle.
+    pub turned_degrees: f64,
+    /// Share of the weighted variance that the new axes explain.
+    pub explained: f64,
+    /// Loss after each epoch of training, for descriptors that train.
+    pub losses: Vec<f64>,
+}
+
+/// Maps a policy's rollouts to its measures.
+pub trait Descriptor: Send {
+    /// Number of measures.
+    fn dimension(&self) -> usize;
+
+    /// Numbers kept with each elite so that it can be described again.
+    fn feature_size(&self) -> usize;
+
+    /// Snapshots of what this descriptor wants to see of the next iteration's rollouts.
+    fn probes(&self) -> Vec<Arc<dyn Probe>>;
+
+    /// Whether the first iteration must be rolled out once beforehand for [`Descriptor::absorb`].
+    fn needs_preview(&self) -> bool {
+        false
+    }
+
+    /// An iteration starts: the probes made from now on are the ones it is embedded with.
+    fn begin_iteration(&mut self) {}
+
+    /// Takes in what the probes saw of one iteration. Called once per iteration, after it was embedded.
+    fn absorb(&mut self, _evaluations: &[Evaluation]) {}
+
+    /// The features of one candidate.
+    fn features(&self, evaluation: &Evaluation) -> Vec<f64>;
+
+    /// Keeps what cannot go into the features of the candidates that entered an archive.
+    fn remember(&mut self, _id: u64, _evaluation: &Evaluation) {}
+
+    /// Forgets every candidate that is in no archive and not in the reserve any more.
+    fn retain(&mut self, _alive: &BTreeSet<u64>) {}
+
+    /// The first map, from the first iteration's candidates before they are inserted.
+    fn first_fit(&mut self, elites: Elites<'_>) -> Result<(), Error>;
+
+    /// Asked at each refit before it happens: true when every elite must be rolled out again and given new
+    /// features first (a normaliser that was just frozen, for instance).
+    fn freeze(&mut self) -> bool {
+        false
+    }
+
+    /// Fits the map to the elites found so far.
+    fn refit(&mut self, iteration: u64, elites: Elites<'_>) -> Result<RefitReport, Error>;
+
+    /// Whether [`Descriptor::refit`] does anything.
+    fn refits(&self) -> bool {
+        true
+    }
+
+    /// The measures of a candidate.
+    fn measures(&self, id: u64, features: &[f64]) -> Vec<f64>;
+
+    /// The measures of a policy that no archive holds, from its rollouts under [`Descriptor::probes`].
+    fn describe(&self, evaluation: &Evaluation) -> Vec<f64>;
+
+    /// The complete state, for a checkpoint.
+    fn save(&self) -> Result<Vec<u8>, Error>;
+
+    /// Puts back what [`Descriptor::save`] returned.
+    fn load(&mut self, state: &[u8]) -> Result<(), Error>;
+
+    /// What a reader outside this program needs to compute measures itself.
+    fn tensors(&self) -> Vec<Tensor>;
+}

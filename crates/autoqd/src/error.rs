@@ -1,0 +1,86 @@
+//! What can go wrong in a search.
+
+use autoqd_env::EnvError;
+
+/// An error of this crate: names the thing, the place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The task or its simulator.
+    #[error(transparent)]
+    Env(#[from] EnvError),
+    /// The archives or emitters.
+    #[error(transparent)]
+    Qd(#[from] autoqd_qd::Error),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    /// The run folder.
+    #[error(transparent)]
+    RunFolder(#[from] crate::run_folder::RunFolderError),
+    /// Somebody who watches the search.
+    #[error("{0}")]
+    Observer(crate::observer::ObserverError),
+    /// A method without a descriptor in this program.
+    #[error("method '{method}' is not part of this program; it knows {known}")]
+    UnknownMethod {
+        /// The method asked for.
+        method: String,
+        /// The methods there are.
+        known: String,
+    },
+    /// Nothing to start from.
+    #[error(
+        "every episode of the first iteration of task '{task}' diverged; check the model and its time step \
+         with `autoqd env show`"
+    )]
+    AllDiverged {
+        /// Name of the task.
+        task: String,
+    },
+    /// A stored state that cannot be read or written.
+    #[error("the stored state of the {what} cannot be used ({reason}); was it written by another version?")]
+    State {
+        /// Whose state it is.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No worker threads.
+    #[error("cannot start worker threads ({reason}); try a smaller number with --threads")]
+    Threads {
+        /// What the system said.
+        reason: String,
+    },
+    /// A parameter vector of the wrong length.
+    #[error("a policy of this task has {expected} parameters, but {got} were given")]
+    ParameterCount {
+        /// Parameters the policy has.
+        expected: usize,
+        /// Parameters given.
+        got: usize,
+    },
+    /// An option or a piece of data that makes no sense.
+    #[error("{what}: {got}, expected {expected}")]
+    Invalid {
+        /// The option or the data.
+        what: &'static str,
+        /// What was given.
+        got: String,
+        /// What can be given.
+        expected: &'static str,
+    },
+}
+
+impl Error {
+    /// An [`Error::Invalid`].
+    pub(crate) fn invalid(what: &'static str, got: impl std::fmt::Display, expected: &'static str) -> Self {
+        Self::Invalid { what, got: got.to_string(), expected }
+    }
+}
+
+impl From<crate::observer::ObserverError> for Error {
+    fn from(error: crate::observer::ObserverError) -> Self {
+        Self::Observer(error)
+    }
+}

@@ -1,0 +1,84 @@
+//! Evaluation on all cores of this machine.
+
+use std::sync::{Arc, Mutex};
+
+use autoqd_env::{Physics, Task};
+
+use super::rollout::{Queue, Worker};
+use super::{Candidates, Episode, Evaluation, Evaluator, Probe};
+use crate::Error;
+use crate::policy::PolicySpec;
+
+/// Evaluates candidates on a pool of threads, each of which drives its own batch of worlds.
+///
+/// The answer is the same for any number of threads: an episode depends on nothing but its parameters and seed,
+/// and results are put together in candidate order.
+pub struct LocalEvaluator {
+    task: Arc<dyn Task>,
+    policy: PolicySpec,
+    physics: Physics,
+    pool: Arc<rayon::ThreadPool>,
+    /// Workers between evaluations; building worlds costs more than a short episode.
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl LocalEvaluator {
+    /// An evaluator of `policy` in `task` on the threads of `pool`.
+    pub fn new(
+        task: Arc<dyn Task>,
+        policy: PolicySpec,
+        physics: Physics,
+        pool: Arc<rayon::ThreadPool>,
+    ) -> Result<Self, Error> {
+        // The first worlds are built here so that an unusable model or engine is reported at once.
+        let first = Worker::new(task.make_worlds(physics)?, &policy)?;
+        Ok(Self { task, policy, physics, pool, idle: Mutex::new(vec![first]) })
+    }
+
+    fn worker(&self) -> Result<Worker, Error> {
+        let idle = self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        match idle {
+            Some(worker) => Ok(worker),
+            None => Worker::new(self.task.make_worlds(self.physics)?, &self.policy),
+        }
+    }
+
+    fn run_worker(
+        &self,
+        candidates: Candidates<'_>,
+        probes: &[Arc<dyn Probe>],
+        queue: &Queue,
+    ) -> Result<Vec<(usize, Episode)>, Error> {
+        let mut worker = self.worker()?;
+        let finished = worker.run(candidates, probes, queue)?;
+        self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
+        Ok(finished)
+    }
+}
+
+impl Evaluator for LocalEvaluator {
+    fn evaluate(
+        &self,
+        candidates: Candidates<'_>,
+        probes: &[Arc<dyn Probe>],
+    ) -> Result<Vec<Evaluation>, Error> {
+        candidates.check(&self.policy)?;
+        let jobs = candidates.len() * candidates.episodes;
+        let queue = Queue::new(jobs);
+        let finished = self.pool.broadcast(|_| self.run_worker(candidates, probes, &queue));
+        let mut episodes: Vec<Option<Episode>> = vec![None; jobs];
+        for worker in finished {
+            for (job, episode) in worker? {
+                episodes[job] = Some(episode);
+            }
+        }
+        let mut episodes = episodes.into_iter().flatten();
+        Ok((0..candidates.len())
+            .map(|_| Evaluation { episodes: episodes.by_ref().take(candidates.episodes).collect() })
+            .collect())
+    }
+
+    fn physics_note(&self) -> String {
+        self.task.physics_note(self.physics)
+    }
+}

@@ -1,0 +1,324 @@
+//! A search in a run folder: logs, checkpoints, limits, and going on where it stopped.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use autoqd_env::{Margin, Perturbation, Task, load_task};
+use autoqd_qd::{AnyArchive, Archive};
+
+use crate::Error;
+use crate::config::{self, MarginRule, RunConfig, check_resume};
+use crate::descriptor::Registry;
+use crate::observer::{EndReason, IterationReport, Observer, RefitReport, StartReport};
+use crate::run_folder::{
+    ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config,
+    read_timing, unix_time,
+};
+use crate::search::{Iteration, Search};
+
+/// When to stop before all iterations are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Stop after the iteration in which this many seconds of this session have passed.
+    pub max_seconds: Option<f64>,
+    /// Stop after the iteration in which this many environment steps of the whole run are reached.
+    pub max_env_steps: Option<u64>,
+}
+
+/// What may be changed when a run is resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// More iterations than before.
+    pub iterations: Option<u64>,
+    /// Another number of threads.
+    pub threads: Option<std::num::NonZeroUsize>,
+    /// Another interval between checkpoints.
+    pub checkpoint_every: Option<u64>,
+}
+
+/// A search that writes into its run folder.
+pub struct Runner {
+    search: Search,
+    folder: RunFolder,
+    logs: RunLogs,
+    /// Seconds of earlier sessions.
+    seconds_before: f64,
+    checkpoint_seconds: f64,
+    notices: Vec<String>,
+}
+
+impl Runner {
+    /// Starts a new run in a folder that is not in use.
+    pub fn create(path: &Path, config: RunConfig, registry: &Registry) -> Result<Self, Error> {
+        let task = task_of(&config)?;
+        // The search first: what cannot start should not leave a folder behind.
+        let search = Search::with_registry(config, task, registry)?;
+        let folder = RunFolder::create(path, search.config())?;
+        Self::new(search, folder, Vec::new())
+    }
+
+    /// Continues a run from its latest usable checkpoint.
+    pub fn resume(path: &Path, changes: Changes, registry: &Registry) -> Result<Self, Error> {
+        let folder = RunFolder::open(path)?;
+        let stored = folder.config()?;
+        let config = changes.apply(&stored);
+        check_resume(&stored, &config)?;
+        let loaded = folder.load_checkpoint()?;
+        if let Some(loaded) = &loaded {
+            check_resume(&loaded.config, &config)?;
+        }
+        let mut search = Search::with_registry(config, task_of(&stored)?, registry)?;
+        let mut notices = Vec::new();
+        if let Some(loaded) = loaded {
+            search.load(&loaded.checkpoint.value::<Vec<u8>>(STATE)?)?;
+            notices.extend(loaded.notice);
+        }
+        if search.config() != &stored {
+            folder.write_config(search.config())?;
+        }
+        Self::new(search, folder, notices)
+    }
+
+    fn new(search: Search, folder: RunFolder, notices: Vec<String>) -> Result<Self, Error> {
+        let logs = folder.logs(search.iteration())?;
+        let seconds_before = read_timing(folder.path())?.last().map_or(0.0, |row| row.seconds);
+        Ok(Self { search, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices })
+    }
+
+    /// The search.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// The folder of the run.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs until all iterations are done, a limit is reached or `stop` says so; always ends with a checkpoint.
+    pub fn run(
+        &mut self,
+        limits: Limits,
+        stop: &dyn Fn() -> bool,
+        observer: &mut dyn Observer,
+    ) -> Result<EndReason, Error> {
+        let start = Instant::now();
+        observer.on_start(&self.start_report())?;
+        for notice in self.notices.drain(..) {
+            observer.on_notice(&notice)?;
+        }
+        let reason = loop {
+            if let Some(reason) = self.end_reason(limits, start, stop) {
+                break reason;
+            }
+            self.iterate(start, observer)?;
+        };
+        self.checkpoint(observer)?;
+        self.folder.write_manifest(self.search.iteration())?;
+        observer.on_end(reason)?;
+        Ok(reason)
+    }
+
+    fn end_reason(&self, limits: Limits, start: Instant, stop: &dyn Fn() -> bool) -> Option<EndReason> {
+        let over_time = limits.max_seconds.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
+        let over_steps = limits.max_env_steps.is_some_and(|limit| self.search.totals().env_steps >= limit);
+        let checks = [
+            (self.search.finished(), EndReason::Finished),
+            (stop(), EndReason::Interrupted),
+            (over_time, EndReason::MaxTime),
+            (over_steps, EndReason::MaxEnvSteps),
+        ];
+        checks.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+    }
+
+    fn iterate(&mut self, start: Instant, observer: &mut dyn Observer) -> Result<(), Error> {
+        let (before, began) = (self.search.totals().env_steps, Instant::now());
+        let iteration = self.search.step()?;
+        let seconds = began.elapsed().as_secs_f64();
+        let steps = self.search.totals().env_steps - before;
+        let timing = TimingRow {
+            iteration: iteration.metrics.iteration,
+            seconds: self.seconds_before + start.elapsed().as_secs_f64(),
+            iteration_seconds: seconds,
+            env_steps_per_second: steps as f64 / seconds,
+            ask_seconds: iteration.times.ask,
+            evaluate_seconds: iteration.times.evaluate,
+            tell_seconds: iteration.times.tell,
+            refit_seconds: iteration.times.refit,
+            checkpoint_seconds: std::mem::take(&mut self.checkpoint_seconds),
+            threads: self.search.threads() as u64,
+            unix_time: unix_time(),
+        };
+        self.logs.append(&iteration.metrics, &timing)?;
+        self.tell_observer(iteration, timing, observer)?;
+        if self.search.iteration() % self.search.config().checkpoint_every == 0 && !self.search.finished() {
+            self.checkpoint(observer)?;
+        }
+        Ok(())
+    }
+
+    fn tell_observer(
+        &self,
+        iteration: Iteration,
+        timing: TimingRow,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        if let Some(refit) = &iteration.refit {
+            observer.on_refit(&RefitReport {
+                iteration: iteration.metrics.iteration,
+                elites_before: refit.elites_before as u64,
+                elites_after: refit.elites_after() as u64,
+                reserve: refit.archives.reserved as u64,
+                angles: vec![refit.descriptor.turned_degrees],
+                seconds: iteration.times.refit,
+            })?;
+        }
+        let config = self.search.config();
+        let next_refit = config.next_refit(iteration.metrics.iteration);
+        let metrics = iteration.metrics;
+        Ok(observer.on_iteration(&IterationReport {
+            iterations: config.iterations,
+            next_refit,
+            metrics,
+            timing,
+        })?)
+    }
+
+    /// Writes archive, descriptor and checkpoint, in this order: a checkpoint never runs ahead of the rest.
+    fn checkpoint(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
+        let began = Instant::now();
+        self.logs.sync()?;
+        self.folder.write_archive(&archive_table(&self.search))?;
+        self.folder.write_descriptor(&descriptor_file(&self.search))?;
+        let state = self.search.save()?;
+        let (config, iteration) = (self.search.config(), self.search.iteration());
+        self.folder.save_checkpoint(config, iteration, |writer| writer.value(STATE, &state))?;
+        self.checkpoint_seconds += began.elapsed().as_secs_f64();
+        Ok(observer.on_checkpoint(iteration)?)
+    }
+
+    fn start_report(&self) -> StartReport {
+        let config = self.search.config();
+        StartReport {
+            task: config.task.clone(),
+            method: config.method.to_string(),
+            seed: config.seed,
+            iteration: self.search.iteration(),
+            iterations: config.iterations,
+            threads: self.search.threads(),
+            candidates: config.emitters.candidates(),
+            parameters: self.search.policy().parameter_count(),
+            physics: self.search.physics_note(),
+        }
+    }
+}
+
+/// Name of the checkpoint's only part.
+const STATE: &str = "search";
+
+impl Changes {
+    fn apply(&self, config: &RunConfig) -> RunConfig {
+        let mut config = config.clone();
+        config.iterations = self.iterations.unwrap_or(config.iterations);
+        config.threads = self.threads.or(config.threads);
+        config.checkpoint_every = self.checkpoint_every.unwrap_or(config.checkpoint_every);
+        config
+    }
+}
+
+/// The task of a run, perturbed as its configuration says.
+pub fn task_of(config: &RunConfig) -> Result<Arc<dyn Task>, Error> {
+    Ok(load_task(&config.task, &perturbation(&config.perturbation))?)
+}
+
+/// A configured perturbation in the form that tasks take.
+pub fn perturbation(config: &config::Perturbation) -> Perturbation {
+    Perturbation {
+        friction_scale: config.friction_scale,
+        mass_scale: config.mass_scale,
+        friction: config.friction,
+        margin: match config.margin {
+            MarginRule::Current => Margin::Model,
+            MarginRule::PaperEra => Margin::PaperEra,
+        },
+    }
+}
+
+/// A task name as it is, a task file by its absolute path, so that a run can be resumed from anywhere.
+pub fn absolute_task(task: &str) -> String {
+    let path = PathBuf::from(task);
+    match path.is_file().then(|| path.canonicalize()) {
+        Some(Ok(absolute)) => absolute.display().to_string(),
+        _ => task.to_owned(),
+    }
+}
+
+/// The result archive as it is stored.
+pub fn archive_table(search: &Search) -> ArchiveTable {
+    let elites = search.result().elites();
+    let spec = search.spec();
+    let (width, features) = (elites.schema().fields_width(), search.descriptor().feature_size());
+    let column = |at: usize| elites.fields().iter().map(|row| row[at]).collect::<Vec<f64>>();
+    let mut statistics =
+        vec![("return_std".to_owned(), column(features)), ("length_mean".to_owned(), column(features + 1))];
+    for (i, measure) in spec.measures.iter().enumerate() {
+        statistics.push((format!("hand_{}", measure.name), column(width - spec.measures.len() + i)));
+    }
+    let embedding = elites.fields().iter().flat_map(|row| row[..features].iter().copied()).collect();
+    ArchiveTable {
+        cell: cells(search.result()),
+        id: elites.ids().to_vec(),
+        iteration: elites.ids().iter().map(|id| search.origin(*id).0).collect(),
+        objective: elites.objectives().to_vec(),
+        measures: Block { width: elites.measures().width(), values: elites.measures().as_slice().to_vec() },
+        statistics,
+        seeds: Block {
+            width: search.config().episodes,
+            values: elites.ids().iter().flat_map(|id| search.evaluation_seeds(*id)).collect(),
+        },
+        embedding: Block { width: features, values: embedding },
+        parameters: Block {
+            width: elites.solutions().width(),
+            values: elites.solutions().as_slice().to_vec(),
+        },
+        metadata: BTreeMap::from([
+            ("task".to_owned(), search.config().task.clone()),
+            ("method".to_owned(), search.config().method.to_string()),
+        ]),
+    }
+}
+
+/// The cell of each elite; its place in the list where the archive has no cells.
+fn cells(archive: &AnyArchive) -> Vec<u64> {
+    match archive {
+        AnyArchive::Grid(grid) => grid.cells().map(|cell| cell as u64).collect(),
+        AnyArchive::Cvt(cvt) => cvt.cells().map(|cell| cell as u64).collect(),
+        _ => (0..archive.len() as u64).collect(),
+    }
+}
+
+/// What maps a policy to measures, for readers outside this program.
+pub fn descriptor_file(search: &Search) -> TensorFile {
+    let config = search.config();
+    let mut file = TensorFile { tensors: search.descriptor().tensors(), ..TensorFile::default() };
+    file.metadata.insert("task".into(), config.task.clone().into());
+    file.metadata.insert("method".into(), config.method.as_str().into());
+    file.metadata.insert("iteration".into(), search.iteration().into());
+    file.metadata.insert("episodes".into(), config.episodes.into());
+    file.metadata.insert("policy".into(), config.policy.kind.as_str().into());
+    file.metadata.insert("hidden".into(), config.policy.hidden.clone().into());
+    file
+}
+
+/// The search of a run as its latest checkpoint left it, to look at or to describe policies with.
+pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> Result<Search, Error> {
+    let mut config = read_config(path)?;
+    config.threads = threads.and_then(std::num::NonZeroUsize::new).or(config.threads);
+    let task = task_of(&config)?;
+    let mut search = Search::with_registry(config, task, registry)?;
+    let checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE))?;
+    search.load(&checkpoint.value::<Vec<u8>>(STATE)?)?;
+    Ok(search)
+}

@@ -1,0 +1,422 @@
+//! The search: Algorithm 1 of the paper around any descriptor, archive and emitter.
+//!
+//! One iteration asks the emitters for candidates, evaluates them, describes them, inserts them into the search
+//! archive and the result archive, and tells the emitters what became of them. On schedule the descriptor is
+//! refitted to the elites and both archives are rebuilt.
+
+mod build;
+mod refit;
+mod state;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use autoqd_env::{EnvSpec, Task};
+use autoqd_qd::{AnyArchive, Archive, Evaluations, EvolutionStrategy, Reserve, Rows, Scheduler, TellReport};
+
+pub use refit::Refit;
+
+use crate::Error;
+use crate::config::{EpisodeSeeds, RunConfig};
+use crate::descriptor::{Descriptor, DescriptorContext, Elites, Registry};
+use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
+use crate::policy::PolicySpec;
+use crate::run_folder::MetricsRow;
+use crate::seeds;
+use build::Sizes;
+
+/// What has been spent so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Totals {
+    /// Candidates evaluated.
+    pub evaluations: u64,
+    /// Steps simulated.
+    pub env_steps: u64,
+    /// Episodes that diverged; their candidates were not stored.
+    pub diverged_episodes: u64,
+    /// Restarts of emitters.
+    pub restarts: u64,
+}
+
+/// What one iteration did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iteration {
+    /// Numbers of the search; the same for any number of threads.
+    pub metrics: MetricsRow,
+    /// The refit at the start of this iteration, if it was due.
+    pub refit: Option<Refit>,
+    /// Where the time went.
+    pub times: Times,
+}
+
+/// Seconds spent in the parts of one iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Asking the emitters.
+    pub ask: f64,
+    /// Evaluating candidates.
+    pub evaluate: f64,
+    /// Describing and inserting candidates, and telling the emitters.
+    pub tell: f64,
+    /// Refitting.
+    pub refit: f64,
+}
+
+/// A search that can be advanced one iteration at a time, saved and continued.
+///
+/// ```
+/// use autoqd::config::Layers;
+/// use autoqd::search::Search;
+/// let task = autoqd_env::load_task("point-maze", &Default::default())?;
+/// let config = Layers::new()
+///     .preset("quick")?
+///     .set("batch_size=4")?
+///     .set("iterations=3")?
+///     .set("update_schedule=[2]")?
+///     .flag("task", "point-maze", "TASK")?
+///     .build()?
+///     .resolve(&task.spec().into())?;
+/// let mut search = Search::new(config, task)?;
+/// while !search.finished() {
+///     search.step()?;
+/// }
+/// assert!(search.result().stats().num_elites > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Search {
+    config: RunConfig,
+    spec: EnvSpec,
+    policy: PolicySpec,
+    evaluator: Arc<dyn Evaluator>,
+    pool: Arc<rayon::ThreadPool>,
+    descriptor: Box<dyn Descriptor>,
+    archive: AnyArchive,
+    /// Dominated novelty search has no thresholds, so its one archive serves both purposes.
+    result: Option<AnyArchive>,
+    reserve: Reserve,
+    scheduler: Scheduler,
+    iteration: u64,
+    totals: Totals,
+}
+
+impl Search {
+    /// A search at its start, with the descriptors of this crate, on the threads that the configuration names.
+    pub fn new(config: RunConfig, task: Arc<dyn Task>) -> Result<Self, Error> {
+        Self::with_registry(config, task, &Registry::default())
+    }
+
+    /// A search with the descriptors of a registry.
+    pub fn with_registry(config: RunConfig, task: Arc<dyn Task>, registry: &Registry) -> Result<Self, Error> {
+        let pool = thread_pool(config.threads.map(std::num::NonZero::get))?;
+        let policy = policy_spec(&config, task.spec())?;
+        let spec = task.spec().clone();
+        let evaluator = LocalEvaluator::new(task, policy, config.physics, pool.clone())?;
+        Self::with_evaluator(config, spec, Arc::new(evaluator), pool, registry)
+    }
+
+    /// A search whose evaluations run elsewhere.
+    pub fn with_evaluator(
+        config: RunConfig,
+        spec: EnvSpec,
+        evaluator: Arc<dyn Evaluator>,
+        pool: Arc<rayon::ThreadPool>,
+        registry: &Registry,
+    ) -> Result<Self, Error> {
+        let policy = policy_spec(&config, &spec)?;
+        let descriptor = registry.build(DescriptorContext { config: &config, spec: &spec })?;
+        let sizes = Sizes {
+            parameters: policy.parameter_count(),
+            measures: descriptor.dimension(),
+            features: descriptor.feature_size(),
+            hand_made: spec.measures.len(),
+        };
+        let archive = build::search_archive(&config, sizes)?;
+        let result = match archive {
+            AnyArchive::DominatedNovelty(_) => None,
+            _ => Some(build::result_archive(&config, sizes)?),
+        };
+        let reserve = Reserve::new(config.descriptor.reserve, archive.schema().clone());
+        let scheduler = build::scheduler(&config, sizes.parameters)?;
+        let (iteration, totals) = (0, Totals::default());
+        Ok(Self {
+            config,
+            spec,
+            policy,
+            evaluator,
+            pool,
+            descriptor,
+            archive,
+            result,
+            reserve,
+            scheduler,
+            iteration,
+            totals,
+        })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// The task's sizes and names.
+    pub fn spec(&self) -> &EnvSpec {
+        &self.spec
+    }
+
+    /// The shape of the policies.
+    pub fn policy(&self) -> &PolicySpec {
+        &self.policy
+    }
+
+    /// The descriptor.
+    pub fn descriptor(&self) -> &dyn Descriptor {
+        self.descriptor.as_ref()
+    }
+
+    /// The archive that is reported and saved: the best of every cell.
+    pub fn result(&self) -> &AnyArchive {
+        self.result.as_ref().unwrap_or(&self.archive)
+    }
+
+    /// The archive whose thresholds drive the emitters.
+    pub fn archive(&self) -> &AnyArchive {
+        &self.archive
+    }
+
+    /// Iterations done.
+    pub fn iteration(&self) -> u64 {
+        self.iteration
+    }
+
+    /// What has been spent.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Worker threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Which simulator the evaluations run on.
+    pub fn physics_note(&self) -> String {
+        self.evaluator.physics_note()
+    }
+
+    /// Whether all iterations are done.
+    pub fn finished(&self) -> bool {
+        self.iteration >= self.config.iterations
+    }
+
+    /// One iteration.
+    pub fn step(&mut self) -> Result<Iteration, Error> {
+        let iteration = self.iteration + 1;
+        let mut clock = Clock::start();
+        let refit = self.refit_if_due(iteration)?;
+        let refit_time = clock.lap();
+        self.pool.install(|| self.scheduler.ask(&self.archive).map(|_| ()))?;
+        let ask = clock.lap();
+        let evaluations = self.evaluate_iteration(iteration)?;
+        let evaluate = clock.lap();
+        let elites_before = self.result().len();
+        let tell = self.insert(iteration, &evaluations)?;
+        if !self.previews(iteration) {
+            self.descriptor.absorb(&evaluations);
+        }
+        self.iteration = iteration;
+        self.totals.restarts += tell.restarts.len() as u64;
+        let mut metrics = self.metrics(&evaluations);
+        metrics.accepted = tell.add.num_accepted() as u64;
+        metrics.new_cells = (self.result().len() - elites_before) as u64;
+        if let Some(refit) = &refit {
+            refit.write(&mut metrics);
+        }
+        let times = Times { ask, evaluate, tell: clock.lap(), refit: refit_time };
+        Ok(Iteration { metrics, refit, times })
+    }
+
+    /// Whether this iteration is rolled out beforehand for its own statistics: the first has no earlier one.
+    fn previews(&self, iteration: u64) -> bool {
+        iteration == 1 && self.descriptor.needs_preview()
+    }
+
+    fn evaluate_iteration(&mut self, iteration: u64) -> Result<Vec<Evaluation>, Error> {
+        let solutions = self.scheduler.solutions().as_slice().to_vec();
+        let seeds = self.seeds(self.scheduler.ids());
+        if self.previews(iteration) {
+            let evaluations = self.evaluate(&solutions, &seeds)?;
+            self.descriptor.absorb(&evaluations);
+        }
+        self.descriptor.begin_iteration();
+        let evaluations = self.evaluate(&solutions, &seeds)?;
+        self.totals.evaluations += evaluations.len() as u64;
+        self.totals.diverged_episodes += evaluations.iter().map(|e| e.diverged() as u64).sum::<u64>();
+        Ok(evaluations)
+    }
+
+    /// Evaluates one policy with the descriptor as it is now; the archives do not change.
+    pub fn describe(&self, parameters: &[f64], seeds: &[u64]) -> Result<(Evaluation, Vec<f64>), Error> {
+        let dimension = parameters.len();
+        let candidates = Candidates { parameters, dimension, seeds, episodes: seeds.len() };
+        let mut evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes())?;
+        let evaluation = evaluations.swap_remove(0);
+        let measures = self.descriptor.describe(&evaluation);
+        Ok((evaluation, measures))
+    }
+
+    /// Where a candidate comes from: iteration (from 1) and place in its batch.
+    pub fn origin(&self, id: u64) -> (u64, u64) {
+        let batch = self.scheduler.batch_size() as u64;
+        (id / batch + 1, id % batch)
+    }
+
+    /// The seeds of the episodes in which a candidate was evaluated.
+    pub fn evaluation_seeds(&self, id: u64) -> Vec<u64> {
+        self.seeds(&[id])
+    }
+
+    fn seeds(&self, ids: &[u64]) -> Vec<u64> {
+        let episodes = 0..self.config.episodes as u64;
+        let common = self.config.episode_seeds == EpisodeSeeds::Common;
+        ids.iter()
+            .flat_map(|id| {
+                let (iteration, candidate) = self.origin(*id);
+                let candidate = if common { 0 } else { candidate };
+                episodes.clone().map(move |e| seeds::episode(self.config.seed, iteration, candidate, e))
+            })
+            .collect()
+    }
+
+    /// Evaluates candidates under the descriptor's present probes, and books the steps.
+    fn evaluate(&mut self, solutions: &[f64], seeds: &[u64]) -> Result<Vec<Evaluation>, Error> {
+        let candidates = Candidates {
+            parameters: solutions,
+            dimension: self.policy.parameter_count(),
+            seeds,
+            episodes: self.config.episodes,
+        };
+        let evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes())?;
+        self.totals.env_steps += evaluations.iter().map(Evaluation::steps).sum::<u64>();
+        Ok(evaluations)
+    }
+
+    /// Describes the evaluated candidates, inserts them into the archives and tells the emitters.
+    fn insert(&mut self, iteration: u64, evaluations: &[Evaluation]) -> Result<TellReport, Error> {
+        let objective: Vec<f64> = evaluations.iter().map(Evaluation::objective).collect();
+        let features: Vec<Vec<f64>> = evaluations.iter().map(|e| self.descriptor.features(e)).collect();
+        let ids = self.scheduler.ids().to_vec();
+        for (id, evaluation) in ids.iter().zip(evaluations) {
+            self.descriptor.remember(*id, evaluation);
+        }
+        if iteration == 1 {
+            self.first_fit(&ids, &objective, &features)?;
+        }
+        let described = ids.iter().zip(&features);
+        let measures: Vec<f64> = described.flat_map(|(id, f)| self.descriptor.measures(*id, f)).collect();
+        let fields: Vec<f64> =
+            evaluations.iter().zip(&features).flat_map(|(e, f)| elite_fields(e, f)).collect();
+        let evaluations = Evaluations {
+            objective: &objective,
+            measures: Rows::new(&measures, self.descriptor.dimension())?,
+            fields: Some(Rows::new(&fields, self.archive.schema().fields_width())?),
+        };
+        let (archive, result) = (&mut self.archive, &mut self.result);
+        let result = result.as_mut().map(|result| result as &mut dyn Archive);
+        let tell = self.pool.install(|| self.scheduler.tell(archive, result, &evaluations))?;
+        let alive = self.alive();
+        self.descriptor.retain(&alive);
+        Ok(tell)
+    }
+
+    /// The first map is fitted to the first candidates that did not diverge.
+    fn first_fit(&mut self, ids: &[u64], objective: &[f64], features: &[Vec<f64>]) -> Result<(), Error> {
+        let usable: Vec<usize> = (0..ids.len()).filter(|i| objective[*i].is_finite()).collect();
+        if usable.is_empty() {
+            return Err(Error::AllDiverged { task: self.spec.name.clone() });
+        }
+        let ids: Vec<u64> = usable.iter().map(|i| ids[*i]).collect();
+        let objectives: Vec<f64> = usable.iter().map(|i| objective[*i]).collect();
+        let features: Vec<f64> = usable.iter().flat_map(|i| features[*i].iter().copied()).collect();
+        self.descriptor.first_fit(Elites { ids: &ids, features: &features, objectives: &objectives })
+    }
+
+    /// Identities of everything that a refit would bring back.
+    fn alive(&self) -> BTreeSet<u64> {
+        let archives = [self.archive.elites(), self.result().elites(), self.reserve.elites()];
+        archives.iter().flat_map(|elites| elites.ids()).copied().collect()
+    }
+
+    fn metrics(&self, evaluations: &[Evaluation]) -> MetricsRow {
+        let result = self.result().stats();
+        let objectives: Vec<f64> =
+            evaluations.iter().map(Evaluation::objective).filter(|f| f.is_finite()).collect();
+        let lengths = evaluations.iter().map(Evaluation::mean_length).sum::<f64>();
+        let sigmas: Vec<f64> =
+            self.scheduler.emitters().iter().filter_map(|e| Some(e.as_es()?.strategy().sigma())).collect();
+        MetricsRow {
+            iteration: self.iteration,
+            evaluations: self.totals.evaluations,
+            env_steps: self.totals.env_steps,
+            elites: result.num_elites as u64,
+            coverage: result.coverage,
+            qd_score: result.qd_score,
+            normalized_qd_score: result.norm_qd_score,
+            best_objective: result.obj_max.unwrap_or(f64::NAN),
+            mean_objective: result.obj_mean.unwrap_or(f64::NAN),
+            search_elites: self.archive.len() as u64,
+            batch_best_objective: objectives.iter().copied().fold(f64::NAN, f64::max),
+            batch_mean_objective: objectives.iter().sum::<f64>() / objectives.len() as f64,
+            batch_mean_length: lengths / evaluations.len() as f64,
+            restarts: self.totals.restarts,
+            sigma_min: sigmas.iter().copied().fold(f64::NAN, f64::min),
+            sigma_max: sigmas.iter().copied().fold(f64::NAN, f64::max),
+            reserve: self.reserve.len() as u64,
+            non_finite: self.totals.diverged_episodes,
+            refit_before: f64::NAN,
+            refit_after: f64::NAN,
+            refit_angle: f64::NAN,
+            ..MetricsRow::default()
+        }
+    }
+}
+
+/// Measures the parts of an iteration one after the other.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Seconds since the last lap.
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        std::mem::replace(&mut self.0, now).elapsed().as_secs_f64()
+    }
+}
+
+/// What is stored with an elite: features, return spread, mean length, hand-made measures.
+fn elite_fields(evaluation: &Evaluation, features: &[f64]) -> Vec<f64> {
+    let mut fields = features.to_vec();
+    fields.extend([evaluation.return_std(), evaluation.mean_length()]);
+    fields.extend(evaluation.measures());
+    fields
+}
+
+/// The policy that a configuration describes for a task.
+pub fn policy_spec(config: &RunConfig, spec: &EnvSpec) -> Result<PolicySpec, Error> {
+    use crate::policy::PolicyKind;
+    let kind = match config.policy.kind {
+        crate::config::PolicyKind::Toeplitz => PolicyKind::Toeplitz,
+        crate::config::PolicyKind::Dense => PolicyKind::Dense,
+    };
+    PolicySpec::for_task(kind, config.policy.hidden.clone(), spec)
+}
+
+/// A pool of the given number of threads, or one per core.
+pub fn thread_pool(threads: Option<usize>) -> Result<Arc<rayon::ThreadPool>, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    pool.map(Arc::new).map_err(|e| Error::Threads { reason: e.to_string() })
+}

@@ -1,0 +1,116 @@
+//! Refits: the descriptor is fitted to the elites, and both archives are rebuilt with the new measures.
+
+use std::collections::BTreeMap;
+
+use autoqd_qd::{Archive, Batch, Population, RedescribeReport, Rows, redescribe_together};
+
+use super::Search;
+use super::build::FEATURES;
+use crate::Error;
+use crate::descriptor::{Elites, RefitReport};
+use crate::run_folder::MetricsRow;
+
+/// What a refit did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refit {
+    /// What the descriptor has to say about it.
+    pub descriptor: RefitReport,
+    /// What became of the elites.
+    pub archives: RedescribeReport,
+    /// Elites of the result archive before.
+    pub elites_before: usize,
+    /// Elites that were rolled out again to get new features.
+    pub reembedded: usize,
+}
+
+impl Refit {
+    /// Elites of the result archive after.
+    pub fn elites_after(&self) -> usize {
+        self.archives.stored.last().copied().unwrap_or(0)
+    }
+
+    pub(super) fn write(&self, metrics: &mut MetricsRow) {
+        metrics.refit_before = self.elites_before as f64;
+        metrics.refit_after = self.elites_after() as f64;
+        metrics.refit_angle = self.descriptor.turned_degrees;
+    }
+}
+
+impl Search {
+    /// Refits at the start of an iteration of the schedule. An empty archive has nothing to fit.
+    pub(super) fn refit_if_due(&mut self, iteration: u64) -> Result<Option<Refit>, Error> {
+        let due = self.config.descriptor.update_schedule.contains(&iteration);
+        if !due || !self.descriptor.refits() || self.result().is_empty() {
+            return Ok(None);
+        }
+        self.refit(iteration).map(Some)
+    }
+
+    fn refit(&mut self, iteration: u64) -> Result<Refit, Error> {
+        let elites_before = self.result().len();
+        let reembedded = if self.descriptor.freeze() { self.reembed()? } else { 0 };
+        let elites = self.result().elites();
+        let (ids, objectives) = (elites.ids().to_vec(), elites.objectives().to_vec());
+        let features = features_of(elites)?;
+        let fitted = Elites { ids: &ids, features: &features, objectives: &objectives };
+        let descriptor = self.descriptor.refit(iteration, fitted)?;
+        let archives = self.redescribe()?;
+        let alive = self.alive();
+        self.descriptor.retain(&alive);
+        Ok(Refit { descriptor, archives, elites_before, reembedded })
+    }
+
+    /// Gives every elite of both archives and the reserve its new measures and rebuilds all three.
+    fn redescribe(&mut self) -> Result<RedescribeReport, Error> {
+        let descriptor = &self.descriptor;
+        let describe = |pool: &Population| {
+            let features = features_of(pool).unwrap_or_default();
+            let rows = features.chunks_exact(descriptor.feature_size().max(1));
+            pool.ids().iter().zip(rows).flat_map(|(id, row)| descriptor.measures(*id, row)).collect()
+        };
+        let mut archives: Vec<&mut dyn Archive> = vec![&mut self.archive];
+        archives.extend(self.result.as_mut().map(|result| result as &mut dyn Archive));
+        Ok(redescribe_together(&mut archives, &mut self.reserve, describe)?)
+    }
+
+    /// Rolls every elite out again with its own seeds, so that all have features of the present embedding.
+    fn reembed(&mut self) -> Result<usize, Error> {
+        let mut pool = Population::new(self.archive.schema().clone());
+        pool.extend_unique(self.archive.elites())?;
+        pool.extend_unique(self.result().elites())?;
+        pool.extend_unique(self.reserve.elites())?;
+        let seeds = self.seeds(pool.ids());
+        let evaluations = self.evaluate(pool.solutions().as_slice(), &seeds)?;
+        let features = evaluations.iter().map(|e| self.descriptor.features(e));
+        let features: BTreeMap<u64, Vec<f64>> = pool.ids().iter().copied().zip(features).collect();
+        let archive = with_features(self.archive.elites(), &features)?;
+        self.archive.rebuild(&archive)?;
+        if let Some(result) = &mut self.result {
+            let elites = with_features(result.elites(), &features)?;
+            result.rebuild(&elites)?;
+        }
+        let reserve = with_features(self.reserve.elites(), &features)?;
+        self.reserve.refill(&reserve, |_| true)?;
+        Ok(pool.len())
+    }
+}
+
+/// The features of every elite, row after row.
+fn features_of(elites: &Population) -> Result<Vec<f64>, Error> {
+    let range = elites.schema().field_range(FEATURES)?;
+    Ok(elites.fields().iter().flat_map(|row| row[range.clone()].iter().copied()).collect())
+}
+
+/// The same elites with other features.
+fn with_features(elites: &Population, features: &BTreeMap<u64, Vec<f64>>) -> Result<Population, Error> {
+    let range = elites.schema().field_range(FEATURES)?;
+    let width = elites.schema().fields_width();
+    let mut fields = elites.fields().as_slice().to_vec();
+    for (row, id) in fields.chunks_exact_mut(width).zip(elites.ids()) {
+        row[range.clone()].copy_from_slice(&features[id]);
+    }
+    let batch = Batch::new(elites.solutions(), elites.objectives(), elites.measures());
+    let mut population = Population::new(elites.schema().clone());
+    population.extend_from_batch(&batch.with_fields(Rows::new(&fields, width)?).with_ids(elites.ids()))?;
+    Ok(population)
+}
