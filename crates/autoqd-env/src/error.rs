@@ -81,12 +81,12 @@ pub enum EnvError {
         known: String,
     },
     /// A file cannot be read.
-    #[error("{path}: cannot be read: {source}")]
+    #[error("{path}: cannot be read: {reason}")]
     ReadFile {
         /// Path of the file.
         path: String,
-        /// Why.
-        source: std::io::Error,
+        /// Why; not a `source`, since the message holds it already.
+        reason: std::io::Error,
     },
     /// A task file is not TOML, lacks a field or has an unknown one.
     #[error("task file {path}: {message}")]

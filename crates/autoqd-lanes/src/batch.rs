@@ -139,15 +139,23 @@ impl Batch {
         self.engine.warm_start(lane, out);
     }
 
-    /// The position of a body of the model at the last evaluation (for Runge-Kutta its fourth stage), which is what
-    /// MuJoCo's `xpos` holds after a step. Meaningful only for worlds that advanced in the last step.
-    pub fn body_position(&self, body: usize, lane: usize) -> [f64; 3] {
-        self.engine.body_position(body, lane)
+    /// Position and rotation matrix (by rows) of a body of the model at the last evaluation (for Runge-Kutta its
+    /// fourth stage), which is what MuJoCo's `xpos` and `xmat` hold after a step. Meaningful only for worlds that
+    /// advanced in the last step, or after [`Self::forward_kinematics`].
+    pub fn body_pose(&self, body: usize, lane: usize) -> ([f64; 3], [f64; 9]) {
+        let pose = self.engine.body_pose(body, lane);
+        (pose.position, pose.rotation)
     }
 
-    /// The number of contacts of a world at the last evaluation.
-    pub fn contacts(&self, lane: usize) -> usize {
-        self.engine.contacts(lane)
+    /// Puts the bodies of all worlds where their coordinates say, without advancing time.
+    pub fn forward_kinematics(&mut self) {
+        self.engine.forward_kinematics();
+    }
+
+    /// Calls `report` with the index, in [`crate::model::Model::pairs`], of every contact of a world at the last
+    /// evaluation. A pair can touch at several points.
+    pub fn contact_pairs(&self, lane: usize, mut report: impl FnMut(usize)) {
+        self.engine.contact_pairs(lane, &mut report);
     }
 
     /// Contact torque about the centre of mass of the tree, and contact force, on every body at the last

@@ -262,8 +262,9 @@ pub(crate) trait Engine: Send {
     fn qvel(&self, lane: usize, out: &mut [f64]);
     fn acceleration(&self, lane: usize, out: &mut [f64]);
     fn warm_start(&self, lane: usize, out: &mut [f64]);
-    fn body_position(&self, body: usize, lane: usize) -> Vec3;
-    fn contacts(&self, lane: usize) -> usize;
+    fn body_pose(&self, body: usize, lane: usize) -> Pose;
+    fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize));
+    fn forward_kinematics(&mut self);
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]);
 }
 
@@ -324,13 +325,19 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
         read(&self.state.warm_start, lane, out);
     }
 
-    fn body_position(&self, body: usize, lane: usize) -> Vec3 {
+    fn body_pose(&self, body: usize, lane: usize) -> Pose {
         let frame = &self.model.frames[body];
-        self.space.pose(&self.model, frame.body, lane).point(frame.pose.position)
+        self.space.pose(&self.model, frame.body, lane).then(&frame.pose)
     }
 
-    fn contacts(&self, lane: usize) -> usize {
-        (0..self.contacts.count).filter(|&s| self.contacts.ids[s][lane] != NO_CONTACT).count()
+    fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize)) {
+        let ids = self.contacts.ids[..self.contacts.count].iter().map(|slot| slot[lane]);
+        ids.filter(|&id| id != NO_CONTACT)
+            .for_each(|id| report(self.model.contacts[id as usize].law.pair));
+    }
+
+    fn forward_kinematics(&mut self) {
+        F::smooth(self);
     }
 
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {

@@ -142,7 +142,9 @@ impl Episode {
         ];
         let info = self.info.iter().map(|(name, values)| (name.as_str(), Some(values.len())));
         match lists.into_iter().chain(info).find(|(_, length)| length.is_some_and(|n| n != self.steps)) {
-            Some((name, Some(length))) => Err(format!("'{name}' has {length} entries for {} steps", self.steps)),
+            Some((name, Some(length))) => {
+                Err(format!("'{name}' has {length} entries for {} steps", self.steps))
+            }
             _ => Ok(()),
         }
     }
@@ -151,7 +153,7 @@ impl Episode {
 /// Reads a plain or gzipped recording.
 pub(super) fn read(path: &Path) -> Result<Recording, EnvError> {
     let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| EnvError::ReadFile { path: shown(), source })?;
+    let bytes = std::fs::read(path).map_err(|reason| EnvError::ReadFile { path: shown(), reason })?;
     let golden = |message: String| EnvError::Golden { path: shown(), message };
     let text = if bytes.starts_with(&[0x1f, 0x8b]) { gunzip(&bytes).map_err(golden)? } else { bytes };
     let recording: Recording = serde_json::from_slice(&text).map_err(|e| golden(e.to_string()))?;

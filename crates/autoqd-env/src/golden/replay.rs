@@ -1,9 +1,9 @@
 //! Feeds recorded actions to our environments.
 
+use super::Options;
 use super::recording::{Dtype, Episode, Generator, Recording, Rollout};
 use super::report::{Precision, Report};
 use super::world::World;
-use super::Options;
 use crate::{Action, EnvError};
 
 pub(super) fn replay(recording: &Recording, options: Options) -> Result<Report, EnvError> {
@@ -131,14 +131,19 @@ fn compare_generator(generator: &Generator, world: &World, report: &mut Report, 
     let parse = |text: &str| u128::from_str_radix(text.trim_start_matches("0x"), 16).ok();
     report.values += 3;
     if parse(&generator.state) != Some(rng.state()) {
-        report.fail(|| format!("{}: generator state is {:x}, expected {}", place(), rng.state(), generator.state));
+        report.fail(|| {
+            format!("{}: generator state is {:x}, expected {}", place(), rng.state(), generator.state)
+        });
     }
     if parse(&generator.inc) != Some(rng.increment()) {
-        report.fail(|| format!("{}: generator inc is {:x}, expected {}", place(), rng.increment(), generator.inc));
+        report.fail(|| {
+            format!("{}: generator inc is {:x}, expected {}", place(), rng.increment(), generator.inc)
+        });
     }
     if half != rng.stored_half() {
         let got = rng.stored_half();
-        report.fail(|| format!("{}: stored half word of the generator is {got:?}, expected {half:?}", place()));
+        report
+            .fail(|| format!("{}: stored half word of the generator is {got:?}, expected {half:?}", place()));
     }
 }
 
@@ -151,7 +156,9 @@ fn compare_step(
     place: &dyn Fn() -> String,
 ) {
     report.compare(place, "obs", &episode.obs[step], observation, observation_precision(world));
-    for (what, expected, got) in [("qpos", &episode.qpos, world.qpos()), ("qvel", &episode.qvel, world.qvel())] {
+    for (what, expected, got) in
+        [("qpos", &episode.qpos, world.qpos()), ("qvel", &episode.qvel, world.qvel())]
+    {
         if let Some(expected) = expected {
             report.compare(place, what, &expected[step], got, Precision::Double);
         }

@@ -36,7 +36,9 @@ impl Report {
     ) {
         self.values += expected.len();
         if expected.len() != got.len() {
-            self.fail(|| format!("{}: {what} has {} numbers, expected {}", place(), got.len(), expected.len()));
+            self.fail(|| {
+                format!("{}: {what} has {} numbers, expected {}", place(), got.len(), expected.len())
+            });
         }
         for (i, (&expected, &got)) in expected.iter().zip(got).enumerate() {
             if !same(expected, got, precision) {

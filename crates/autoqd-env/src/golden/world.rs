@@ -115,7 +115,8 @@ impl World {
 fn walker(rollout: &Rollout) -> Result<World, EnvError> {
     use crate::{BipedalWalkerTask, WorldReuse};
     let reuse = if rollout.episodes.len() > 1 { WorldReuse::Always } else { WorldReuse::Never };
-    let friction = rollout.friction.unwrap_or(BipedalWalkerTask::FRICTION) * rollout.friction_scale.unwrap_or(1.0);
+    let friction =
+        rollout.friction.unwrap_or(BipedalWalkerTask::FRICTION) * rollout.friction_scale.unwrap_or(1.0);
     let task = BipedalWalkerTask::new(friction, rollout.mass.unwrap_or(1.0))?;
     Ok(World::Walker(Box::new(task.walker(reuse)?)))
 }

@@ -7,8 +7,14 @@ use autoqd_lanes::LanesError;
 use autoqd_lanes::model::{ContactPair, Geom, Shape, Softness};
 use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtGeomBase};
 
-/// The geoms of possible contacts, and the contacts.
-pub(super) fn convert(model: &Model) -> Result<(Vec<Geom>, Vec<ContactPair>), LanesError> {
+/// The geoms of possible contacts, the contacts, and libmujoco's ids of their geoms.
+pub(super) struct Contacts {
+    pub geoms: Vec<Geom>,
+    pub pairs: Vec<ContactPair>,
+    pub pair_geoms: Vec<[usize; 2]>,
+}
+
+pub(super) fn convert(model: &Model) -> Result<Contacts, LanesError> {
     let off = disabled(model, Disable::mjDSBL_CONTACT);
     let pairs = if off { Vec::new() } else { pairs(model)? };
     // Only what can touch need have a shape the engine knows.
@@ -17,8 +23,9 @@ pub(super) fn convert(model: &Model) -> Result<(Vec<Geom>, Vec<ContactPair>), La
     ids.dedup();
     let geoms = ids.iter().map(|&g| geom(model, g)).collect::<Result<Vec<_>, _>>()?;
     let index = |g: usize| ids.binary_search(&g).expect("every geom of a pair is listed");
+    let pair_geoms = pairs.iter().map(|p| p.geoms).collect();
     let pairs = pairs.into_iter().map(|p| ContactPair { geoms: p.geoms.map(index), ..p }).collect();
-    Ok((geoms, pairs))
+    Ok(Contacts { geoms, pairs, pair_geoms })
 }
 
 fn geom(model: &Model, g: usize) -> Result<Geom, LanesError> {

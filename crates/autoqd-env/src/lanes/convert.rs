@@ -7,19 +7,26 @@ use autoqd_lanes::LanesError;
 use autoqd_lanes::model as lanes;
 use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtJoint};
 
+/// A model for the engine, and libmujoco's geoms of each of its contact pairs.
+pub(crate) struct Converted {
+    pub model: lanes::Model,
+    pub pair_geoms: Vec<[usize; 2]>,
+}
+
 /// Reads every constant of the engine from a compiled model, or names what the engine lacks.
-pub(crate) fn convert(model: &Model) -> Result<lanes::Model, LanesError> {
+pub(crate) fn convert(model: &Model) -> Result<Converted, LanesError> {
     support::check(model)?;
-    let (geoms, pairs) = contacts::convert(model)?;
-    Ok(lanes::Model {
+    let contacts = contacts::convert(model)?;
+    let converted = lanes::Model {
         options: options(model),
         bodies: bodies(model),
         joints: joints(model),
         freedoms: freedoms(model),
         actuators: actuators(model),
-        geoms,
-        pairs,
-    })
+        geoms: contacts.geoms,
+        pairs: contacts.pairs,
+    };
+    Ok(Converted { model: converted, pair_geoms: contacts.pair_geoms })
 }
 
 /// Whether a standard feature is switched off.

@@ -1,7 +1,7 @@
 //! Single steps of the lanes engine against single steps of libmujoco.
 
 use super::convert;
-use crate::mujoco::{Data, Model, new_data};
+use crate::mujoco::{Data, Model, Source, load, new_data};
 use crate::{NumpyRng, Seed};
 use autoqd_lanes::{Backend, Batch, Compiled, LANES, LanesError};
 use std::sync::Arc;
@@ -31,8 +31,20 @@ impl SideBySide {
     /// # Errors
     /// If the engine does not support the model or the CPU the back end.
     pub fn new(model: &Arc<Model>, backend: Backend) -> Result<Self, LanesError> {
-        let compiled = Compiled::new(&convert(model)?)?;
+        let compiled = Compiled::new(&convert(model)?.model)?;
         Self::with(model, compiled, backend)
+    }
+
+    /// Builds both for MJCF text.
+    ///
+    /// # Errors
+    /// If libmujoco refuses the model or the engine does not support it.
+    pub fn from_mjcf(xml: &str, backend: Backend) -> Result<Self, LanesError> {
+        // Sources inside the program are static; models of this path are few and small.
+        let source = Source::Text { name: "model", xml: String::leak(xml.to_string()) };
+        let (_, model) = load(&source, &crate::Perturbation::default(), None)
+            .map_err(|e| LanesError::Invalid { what: e.to_string() })?;
+        Self::new(&Arc::new(model), backend)
     }
 
     /// The same with a model already compiled.

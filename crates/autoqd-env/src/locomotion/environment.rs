@@ -1,10 +1,9 @@
 //! One world of a locomotion task.
 
+use super::episode::Episode;
 use super::look;
-use super::measure::{Record, What};
-use super::reward::Step;
+use super::measure::What;
 use super::task::Recipe;
-use super::task_file::Noise;
 use crate::mujoco::{self, Data};
 use crate::{Action, EnvError, EnvSpec, Environment, NumpyRng, Pose, Scene, Seed, Transition, checks};
 use std::sync::Arc;
@@ -14,35 +13,17 @@ pub struct Locomotion {
     recipe: Arc<Recipe>,
     data: Data,
     rng: NumpyRng,
-    /// Whether there is an episode to step.
-    alive: bool,
-    steps: usize,
-    /// Per reward term: what it remembers of the state before a step.
-    before: Vec<[f64; 3]>,
-    terms: Vec<f64>,
-    /// Per measure: whether its foot touches the floor after the last step.
-    touches: Vec<bool>,
-    records: Vec<Record>,
+    episode: Episode,
 }
 
 impl Locomotion {
-    pub(super) fn new(recipe: Arc<Recipe>) -> Result<Self, EnvError> {
+    pub(crate) fn new(recipe: Arc<Recipe>) -> Result<Self, EnvError> {
         let data = mujoco::new_data(&recipe.model).ok_or_else(|| EnvError::World {
             task: recipe.spec.name.clone(),
             message: "MuJoCo could not allocate its state; free some memory".to_string(),
         })?;
-        let records = recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect();
-        Ok(Self {
-            data,
-            rng: NumpyRng::from_seed(&Seed::from(0_u64)),
-            alive: false,
-            steps: 0,
-            before: vec![[0.0; 3]; recipe.rewards.len()],
-            terms: vec![0.0; recipe.rewards.len()],
-            touches: vec![false; recipe.measures.len()],
-            records,
-            recipe,
-        })
+        let episode = Episode::new(&recipe);
+        Ok(Self { data, rng: NumpyRng::from_seed(&Seed::from(0_u64)), episode, recipe })
     }
 
     /// Generalised positions.
@@ -65,33 +46,11 @@ impl Locomotion {
         let is_foot = |(i, touch): (usize, &bool)| {
             matches!(self.recipe.measures[i].what, What::Foot { .. }).then_some(*touch)
         };
-        self.touches.iter().enumerate().filter_map(is_foot)
-    }
-
-    fn draw_start(&mut self) {
-        let (rng, start) = (&mut self.rng, &self.recipe.start);
-        let scale = start.position_noise;
-        for (value, base) in self.data.qpos_mut().iter_mut().zip(&start.qpos) {
-            *value = base + rng.uniform(-scale, scale);
-        }
-        let scale = start.velocity_noise;
-        for (value, base) in self.data.qvel_mut().iter_mut().zip(&start.qvel) {
-            *value = base
-                + match start.velocity_noise_kind {
-                    Noise::Uniform => rng.uniform(-scale, scale),
-                    Noise::Normal => scale * rng.standard_normal(),
-                };
-        }
-    }
-
-    fn observe(&self, mut out: &mut [f64]) {
-        for part in &self.recipe.observation {
-            out = part.write(&self.data, out);
-        }
+        self.episode.touches.iter().enumerate().filter_map(is_foot)
     }
 
     fn find_touches(&mut self) {
-        self.touches.fill(false);
+        self.episode.touches.fill(false);
         let Some(floor) = self.recipe.floor else { return };
         for contact in self.data.contact().iter().filter(|c| c.efc_address >= 0) {
             let other = match contact.geom {
@@ -101,24 +60,8 @@ impl Locomotion {
             };
             // Flexible bodies have no geom.
             if let Some(Some(measure)) = usize::try_from(other).ok().map(|g| self.recipe.foot_of_geom[g]) {
-                self.touches[measure] = true;
+                self.episode.touches[measure] = true;
             }
-        }
-    }
-
-    /// Gains minus costs; the terms are kept with their signs.
-    fn reward(&mut self, step: &Step<'_>) -> f64 {
-        let (mut gains, mut costs) = (None, None);
-        for (i, term) in self.recipe.rewards.iter().enumerate() {
-            let value = term.value(&self.data, self.before[i], step);
-            let total: &mut Option<f64> = if term.is_cost() { &mut costs } else { &mut gains };
-            *total = Some(total.map_or(value, |sum| sum + value));
-            self.terms[i] = if term.is_cost() { -value } else { value };
-        }
-        match (gains, costs) {
-            (Some(gains), Some(costs)) => gains - costs,
-            (Some(gains), None) => gains,
-            (None, costs) => -costs.unwrap_or(0.0),
         }
     }
 
@@ -146,58 +89,32 @@ impl Environment for Locomotion {
             self.rng = NumpyRng::from_seed(seed);
         }
         self.data.reset();
-        self.draw_start();
+        self.recipe.start.draw_positions(&mut self.rng, self.data.qpos_mut());
+        self.recipe.start.draw_velocities(&mut self.rng, self.data.qvel_mut());
         self.data.forward();
-        self.alive = true;
-        self.steps = 0;
-        self.touches.fill(false);
-        self.terms.fill(0.0);
-        for (record, measure) in self.records.iter_mut().zip(&self.recipe.measures) {
-            record.start(&measure.what, &self.data);
-        }
-        self.observe(observation);
+        self.episode.start(&self.recipe, &self.data, observation);
         Ok(())
     }
 
     fn step(&mut self, action: Action<'_>, observation: &mut [f64]) -> Result<Transition, EnvError> {
         checks::action(&self.recipe.spec, action)?;
         checks::observation(&self.recipe.spec, observation)?;
-        if !self.alive {
+        if !self.episode.alive {
             return Err(EnvError::NotReset { task: self.recipe.spec.name.clone() });
         }
-        for (before, term) in self.before.iter_mut().zip(&self.recipe.rewards) {
-            *before = term.before(&self.data);
-        }
+        self.episode.remember(&self.recipe, &self.data);
         self.advance(action);
-        self.steps += 1;
         self.find_touches();
-        for ((record, measure), &touch) in
-            self.records.iter_mut().zip(&self.recipe.measures).zip(&self.touches)
-        {
-            record.step(&measure.what, &self.data, touch);
-        }
-        self.observe(observation);
-        let healthy = self.recipe.health.iter().all(|rule| rule.holds(&self.data));
-        let reward = self.reward(&Step { action, healthy, seconds: self.recipe.seconds_per_step });
-        let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
-        let diverged = !finite || mujoco::diverged(&self.data);
-        self.alive = !diverged;
-        Ok(Transition {
-            reward,
-            terminated: !healthy && self.recipe.terminate_when_unhealthy,
-            truncated: self.steps >= self.recipe.spec.max_episode_steps,
-            diverged,
-        })
+        let bad = mujoco::diverged(&self.data);
+        Ok(self.episode.finish(&self.recipe, &self.data, action, bad, observation))
     }
 
     fn measures(&self, out: &mut [f64]) {
-        for ((value, record), measure) in out.iter_mut().zip(&self.records).zip(&self.recipe.measures) {
-            *value = record.value(&measure.what, self.steps);
-        }
+        self.episode.measures(&self.recipe, out);
     }
 
     fn reward_terms(&self) -> &[f64] {
-        &self.terms
+        &self.episode.terms
     }
 
     fn scene(&self) -> Option<Scene> {

@@ -1,9 +1,9 @@
 //! When an episode is lost.
 
 use super::names::Names;
+use super::state::State;
 use super::task_file::{Health, Range};
 use crate::EnvError;
-use crate::mujoco::Data;
 
 /// A condition of health, with its names resolved.
 #[derive(Clone, Debug)]
@@ -47,7 +47,11 @@ impl Rule {
         Ok(Self { what, range })
     }
 
-    pub fn holds(&self, data: &Data) -> bool {
+    pub fn needs_poses(&self) -> bool {
+        matches!(self.what, What::Height(_) | What::Tilt(_))
+    }
+
+    pub fn holds(&self, data: &impl State) -> bool {
         match self.what {
             What::Coordinate(index) => self.range.contains(data.qpos()[index]),
             What::Height(body) => self.range.contains(data.xpos()[body][2]),

@@ -1,9 +1,10 @@
 //! Hand-made behaviour measures of an episode.
 
+use super::dot::dot;
 use super::names::Names;
 use super::numpy_sum::sum;
+use super::state::State;
 use super::task_file::Measure;
-use crate::mujoco::Data;
 use crate::{EnvError, MeasureSpec};
 
 /// A measure, with its names resolved.
@@ -77,7 +78,7 @@ pub(super) enum Record {
 
 impl Record {
     /// Forgets the last episode; `data` is the start of the next.
-    pub fn start(&mut self, what: &What, data: &Data) {
+    pub fn start(&mut self, what: &What, data: &impl State) {
         match self {
             Record::Foot { touches } => *touches = 0,
             Record::Span { extremes } => extremes.fill(EMPTY),
@@ -93,7 +94,7 @@ impl Record {
     }
 
     /// Adds one step; `touch` says whether the foot of a foot measure touches the floor.
-    pub fn step(&mut self, what: &What, data: &Data, touch: bool) {
+    pub fn step(&mut self, what: &What, data: &impl State, touch: bool) {
         match (self, what) {
             (Record::Foot { touches }, _) => *touches += usize::from(touch),
             (Record::Span { extremes }, What::Span { joints, .. }) => {
@@ -141,7 +142,7 @@ fn norm(a: [f64; 2], b: [f64; 2]) -> f64 {
 fn correlation(values: &[[f64; 2]]) -> f64 {
     let n = values.len();
     let mean = [0, 1].map(|k| sum(n, |i| values[i][k]) / n as f64);
-    let product = |a: usize, b: usize| sum(n, |i| (values[i][a] - mean[a]) * (values[i][b] - mean[b]));
+    let product = |a: usize, b: usize| dot(n, |i| values[i][a] - mean[a], |i| values[i][b] - mean[b]);
     let (xx, yy) = (product(0, 0), product(1, 1));
     if xx <= 1e-12 * n as f64 || yy <= 1e-12 * n as f64 {
         return 0.0;
@@ -149,7 +150,10 @@ fn correlation(values: &[[f64; 2]]) -> f64 {
     product(0, 1) / (xx * yy).sqrt()
 }
 
+/// The distance between the ends is numpy's norm of one vector, which is a dot product; the lengths of the parts
+/// are norms of the rows of a matrix, which are sums.
 fn straightness(lengths: &[f64], first: [f64; 2], last: [f64; 2]) -> f64 {
     let path = sum(lengths.len(), |i| lengths[i]);
-    if path < 1e-9 { 0.0 } else { (norm(last, first) / path).clamp(0.0, 1.0) }
+    let way = |i: usize| last[i] - first[i];
+    if path < 1e-9 { 0.0 } else { (dot(2, way, way).sqrt() / path).clamp(0.0, 1.0) }
 }

@@ -1,9 +1,10 @@
 //! What a policy sees.
 
 use super::names::Names;
+use super::state::State;
 use super::task_file::Observation;
 use crate::EnvError;
-use crate::mujoco::{Data, Model};
+use crate::mujoco::Model;
 
 /// A part of the observation, with its names resolved.
 #[derive(Clone, Debug)]
@@ -49,8 +50,16 @@ impl Part {
         matches!(self.what, What::ContactForces)
     }
 
+    pub fn needs_sensors(&self) -> bool {
+        matches!(self.what, What::Sensors)
+    }
+
+    pub fn needs_poses(&self) -> bool {
+        matches!(self.what, What::Offset { .. })
+    }
+
     /// Writes this part at the start of `out` and returns the rest.
-    pub fn write<'a>(&self, data: &Data, out: &'a mut [f64]) -> &'a mut [f64] {
+    pub fn write<'a>(&self, data: &impl State, out: &'a mut [f64]) -> &'a mut [f64] {
         let (own, rest) = out.split_at_mut(self.size);
         match self.what {
             What::Positions { from } => own.copy_from_slice(&data.qpos()[from..]),

@@ -3,8 +3,8 @@
 use super::names::Names;
 use super::numpy_sum::sum;
 use super::observation::check_clip;
+use super::state::State;
 use super::task_file::Reward;
-use crate::mujoco::Data;
 use crate::{Action, EnvError};
 
 /// A term of the reward, with its names resolved.
@@ -33,7 +33,7 @@ enum Mover {
 }
 
 impl Mover {
-    fn position(self, data: &Data) -> [f64; 3] {
+    fn position(self, data: &impl State) -> [f64; 3] {
         match self {
             Mover::Body(body) => data.xpos()[body],
             Mover::Coordinate(index) => [data.qpos()[index], 0.0, 0.0],
@@ -86,8 +86,13 @@ impl Term {
         matches!(self.what, What::Contact { .. })
     }
 
+    pub fn needs_poses(&self) -> bool {
+        let body = matches!(self.what, What::Velocity { of: Mover::Body(_), .. });
+        body || matches!(self.what, What::Height { .. } | What::Distance { .. })
+    }
+
     /// What must be remembered of the state before the step.
-    pub fn before(&self, data: &Data) -> [f64; 3] {
+    pub fn before(&self, data: &impl State) -> [f64; 3] {
         match self.what {
             What::Velocity { of, .. } => of.position(data),
             _ => [0.0; 3],
@@ -95,7 +100,7 @@ impl Term {
     }
 
     /// The gain or, for costs, the cost of the step.
-    pub fn value(&self, data: &Data, before: [f64; 3], step: &Step<'_>) -> f64 {
+    pub fn value(&self, data: &impl State, before: [f64; 3], step: &Step<'_>) -> f64 {
         match self.what {
             What::Velocity { of, direction } => {
                 self.weight * speed_along(direction, before, of.position(data), step.seconds)
@@ -143,7 +148,7 @@ fn control_cost(weight: f64, action: Action<'_>) -> f64 {
     }
 }
 
-fn contact_sum(data: &Data, [low, high]: [f64; 2]) -> f64 {
+fn contact_sum(data: &impl State, [low, high]: [f64; 2]) -> f64 {
     let forces = data.cfrc_ext().as_flattened();
     sum(forces.len(), |i| {
         let force = forces[i].clamp(low, high);

@@ -6,14 +6,16 @@ use super::measure::{Definition, What};
 use super::names::Names;
 use super::observation::Part;
 use super::reward::Term;
+use super::state::State;
 use super::task_file::{Noise, Reset, TaskFile};
 use crate::mujoco::{self, Model, Source};
-use crate::{EnvError, EnvSpec, Environment, Perturbation, Task};
+use crate::{EnvError, EnvSpec, Environment, NumpyRng, Perturbation, Physics, Task, Worlds};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Everything that the worlds of a task share.
-pub(super) struct Recipe {
+#[derive(Clone)]
+pub(crate) struct Recipe {
     pub spec: EnvSpec,
     pub model: Arc<Model>,
     /// The model as MuJoCo loads it, before tuning.
@@ -22,25 +24,70 @@ pub(super) struct Recipe {
     pub seconds_per_step: f64,
     pub terminate_when_unhealthy: bool,
     pub start: Start,
-    pub observation: Vec<Part>,
-    pub rewards: Vec<Term>,
-    pub health: Vec<Rule>,
-    pub measures: Vec<Definition>,
+    pub(super) observation: Vec<Part>,
+    pub(super) rewards: Vec<Term>,
+    pub(super) health: Vec<Rule>,
+    pub(super) measures: Vec<Definition>,
     /// Geom of the ground, as contacts name it.
     pub floor: Option<i32>,
     /// Per geom: the measure whose foot it is.
     pub foot_of_geom: Vec<Option<usize>>,
     pub needs_contact_forces: bool,
     pub notices: Vec<String>,
+    /// The same model on the lanes engine, made when first asked for.
+    pub lanes: crate::lanes::Choice,
+}
+
+impl Recipe {
+    /// Whether the observation holds sensors.
+    pub fn needs_sensors(&self) -> bool {
+        self.observation.iter().any(Part::needs_sensors)
+    }
+
+    /// Whether anything is read of where bodies and sites are.
+    pub fn needs_poses(&self) -> bool {
+        self.observation.iter().any(Part::needs_poses)
+            || self.rewards.iter().any(Term::needs_poses)
+            || self.health.iter().any(Rule::needs_poses)
+    }
+
+    pub fn observe(&self, state: &impl State, mut out: &mut [f64]) {
+        for part in &self.observation {
+            out = part.write(state, out);
+        }
+    }
 }
 
 /// State and noise from which episodes start.
-pub(super) struct Start {
+#[derive(Clone)]
+pub(crate) struct Start {
     pub qpos: Vec<f64>,
     pub qvel: Vec<f64>,
     pub position_noise: f64,
     pub velocity_noise: f64,
     pub velocity_noise_kind: Noise,
+}
+
+impl Start {
+    /// First the positions of a start, in numpy's order of draws.
+    pub fn draw_positions(&self, rng: &mut NumpyRng, qpos: &mut [f64]) {
+        let scale = self.position_noise;
+        for (value, base) in qpos.iter_mut().zip(&self.qpos) {
+            *value = base + rng.uniform(-scale, scale);
+        }
+    }
+
+    /// Then its velocities.
+    pub fn draw_velocities(&self, rng: &mut NumpyRng, qvel: &mut [f64]) {
+        let scale = self.velocity_noise;
+        for (value, base) in qvel.iter_mut().zip(&self.qvel) {
+            *value = base
+                + match self.velocity_noise_kind {
+                    Noise::Uniform => rng.uniform(-scale, scale),
+                    Noise::Normal => scale * rng.standard_normal(),
+                };
+        }
+    }
 }
 
 /// A MuJoCo task described by data: the five of Gymnasium, or a task file of your own.
@@ -78,7 +125,7 @@ impl LocomotionTask {
         let path = path.as_ref();
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|source| EnvError::ReadFile { path: shown.clone(), source })?;
+            .map_err(|reason| EnvError::ReadFile { path: shown.clone(), reason })?;
         let file = parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let source = Source::File(folder.join(&file.model));
@@ -88,6 +135,10 @@ impl LocomotionTask {
     /// One world, with access to its inner state.
     pub fn world(&self) -> Result<Locomotion, EnvError> {
         Locomotion::new(Arc::clone(&self.recipe))
+    }
+
+    pub(crate) fn recipe(&self) -> &Arc<Recipe> {
+        &self.recipe
     }
 
     /// The compiled model that worlds step.
@@ -100,6 +151,13 @@ impl LocomotionTask {
     #[doc(hidden)]
     pub fn untuned_model(&self) -> &Arc<Model> {
         &self.recipe.untuned
+    }
+
+    /// The same task on the untuned model.
+    #[doc(hidden)]
+    pub fn untuned(&self) -> Self {
+        let recipe = Recipe { model: Arc::clone(&self.recipe.untuned), ..(*self.recipe).clone() };
+        Self { recipe: Arc::new(recipe) }
     }
 
     /// Simulator steps per step of the task.
@@ -147,8 +205,16 @@ impl Task for LocomotionTask {
         Ok(Box::new(self.world()?))
     }
 
+    fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+        crate::lanes::make_worlds(&self.recipe, physics)
+    }
+
     fn notices(&self) -> &[String] {
         &self.recipe.notices
+    }
+
+    fn physics_note(&self, physics: Physics) -> String {
+        crate::lanes::physics_note(&self.recipe, physics)
     }
 }
 
@@ -208,6 +274,7 @@ fn resolve(
         notices,
         model,
         untuned,
+        lanes: crate::lanes::Choice::default(),
     })
 }
 

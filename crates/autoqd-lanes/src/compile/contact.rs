@@ -69,7 +69,8 @@ pub(crate) struct ContactLaw {
     /// Factor from the regularisation of a single row to that of the pyramid's rows.
     pub(crate) pyramid: f64,
     pub(crate) law: Law,
-    /// The bodies of the model that touch.
+    /// Which pair of the model it is, and the bodies that touch.
+    pub(crate) pair: usize,
     pub(crate) bodies: [usize; 2],
     /// Degrees of freedom that move only the second body, and only the first.
     pub(crate) forward: u64,
@@ -96,12 +97,12 @@ pub(super) fn compile(
     frames: &[Frame],
 ) -> Result<Vec<Contact>, LanesError> {
     let mut contacts = Vec::new();
-    for pair in &model.pairs {
+    for (index, pair) in model.pairs.iter().enumerate() {
         let geoms = pair.geoms.map(|g| &model.geoms[g]);
         if geoms.iter().all(|g| frames[g.body].body == 0) {
             continue;
         }
-        let law = contact_law(model, pair, geoms, bodies, frames)?;
+        let law = ContactLaw { pair: index, ..contact_law(model, pair, geoms, bodies, frames)? };
         for touch in touches(geoms, frames)? {
             contacts.push(Contact { touch, law: law.clone() });
         }
@@ -129,6 +130,7 @@ fn contact_law(
         // Without friction the pyramid's four rows coincide and share the weight.
         pyramid: if frictional { 2.0 * squared / model.options.impedance_ratio } else { 4.0 },
         law: Law::new(&pair.softness, &model.options)?,
+        pair: 0,
         bodies: ids,
         forward: chains[1] & !chains[0],
         backward: chains[0] & !chains[1],

@@ -1,0 +1,146 @@
+//! Which simulator runs the worlds of a task.
+
+use super::convert::convert;
+use super::side_by_side::{SideBySide, stream};
+use super::worlds::LaneWorlds;
+use crate::locomotion::{Locomotion, Recipe};
+use crate::mujoco::Model;
+use crate::{EnvError, LocomotionTask, Physics, SingleWorld, Worlds};
+use autoqd_lanes::{Backend, Compiled, LANES, LanesError};
+use std::sync::{Arc, OnceLock};
+
+/// The largest deviation of a single step from libmujoco's that the self-check accepts.
+pub const SELF_CHECK_LIMIT: f64 = 1e-9;
+
+/// A task's model on the lanes engine.
+pub(crate) struct Prepared {
+    pub compiled: Arc<Compiled>,
+    pub backend: Backend,
+    /// Per contact pair: the measure whose foot touches the floor with it.
+    pub foot_of_pair: Vec<Option<usize>>,
+}
+
+/// The lanes form of a task, made and checked once, when it is first asked for.
+#[derive(Default)]
+pub(crate) struct Choice {
+    prepared: OnceLock<Result<Arc<Prepared>, String>>,
+    deviation: OnceLock<f64>,
+}
+
+impl Clone for Choice {
+    /// A copied recipe may be given another model, so its lanes form is made anew.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Choice {
+    /// The lanes form, or why there is none.
+    fn prepared(&self, recipe: &Recipe) -> &Result<Arc<Prepared>, String> {
+        self.prepared.get_or_init(|| prepare(recipe).map(Arc::new))
+    }
+
+    /// The lanes form if single steps agree with libmujoco's.
+    fn checked(&self, recipe: &Recipe) -> Result<(&Arc<Prepared>, f64), String> {
+        let prepared = self.prepared(recipe).as_ref().map_err(String::clone)?;
+        let deviation = *self.deviation.get_or_init(|| self_check(&recipe.model, prepared));
+        if deviation <= SELF_CHECK_LIMIT {
+            Ok((prepared, deviation))
+        } else {
+            Err(format!("the lanes engine differs from libmujoco by {deviation:.1e} in a step of this model"))
+        }
+    }
+}
+
+fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
+    let backend = Backend::best().ok_or("this CPU has no fused multiply-add")?;
+    if recipe.needs_sensors() {
+        return Err("an observation of sensors is not supported by the lanes engine".to_string());
+    }
+    let converted = convert(&recipe.model).map_err(|e| e.to_string())?;
+    let compiled = Compiled::new(&converted.model).map_err(|e| e.to_string())?;
+    let foot = |geoms: &[usize; 2]| {
+        let floor = recipe.floor? as usize;
+        match *geoms {
+            [a, b] if a == floor => recipe.foot_of_geom[b],
+            [a, b] if b == floor => recipe.foot_of_geom[a],
+            _ => None,
+        }
+    };
+    let foot_of_pair = converted.pair_geoms.iter().map(foot).collect();
+    Ok(Prepared { compiled: Arc::new(compiled), backend, foot_of_pair })
+}
+
+/// The largest deviation over a few hundred steps of worlds that fall and come to rest.
+fn self_check(model: &Arc<Model>, prepared: &Prepared) -> f64 {
+    const STEPS: usize = 60;
+    let compiled = Compiled::clone(&prepared.compiled);
+    let Ok(mut pair) = SideBySide::with(model, compiled, prepared.backend) else { return f64::INFINITY };
+    let mut rng = stream(0);
+    let mut worst = 0.0_f64;
+    for amplitude in [0.1, 1.0] {
+        (0..LANES).for_each(|lane| pair.reset(lane, 0.1, &mut rng));
+        for _ in 0..STEPS {
+            pair.random_controls(amplitude, &mut rng);
+            worst = pair.step().iter().fold(worst, |worst, d| worst.max(d.state));
+        }
+    }
+    worst
+}
+
+pub(crate) fn make_worlds(recipe: &Arc<Recipe>, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+    let lanes = match physics {
+        Physics::Reference => None,
+        Physics::Auto => recipe.lanes.checked(recipe).ok().map(|(prepared, _)| prepared),
+        Physics::Lanes => {
+            Some(recipe.lanes.prepared(recipe).as_ref().map_err(|reason| refused(recipe, reason))?)
+        }
+    };
+    Ok(match lanes {
+        Some(prepared) => {
+            let worlds = LaneWorlds::new(Arc::clone(recipe), prepared);
+            Box::new(worlds.map_err(|e: LanesError| refused(recipe, &e.to_string()))?)
+        }
+        None => Box::new(SingleWorld::new(Box::new(Locomotion::new(Arc::clone(recipe))?))),
+    })
+}
+
+/// Worlds on libmujoco.
+pub(super) fn reference_worlds(task: &LocomotionTask) -> Result<Box<dyn Worlds>, EnvError> {
+    make_worlds(task.recipe(), Physics::Reference)
+}
+
+/// Worlds on the lanes engine with a given back end.
+pub(super) fn worlds_with(task: &LocomotionTask, backend: Backend) -> Result<Box<dyn Worlds>, EnvError> {
+    let recipe = task.recipe();
+    let prepared = prepare(recipe).map_err(|reason| refused(recipe, &reason))?;
+    let prepared = Arc::new(Prepared { backend, ..prepared });
+    let worlds = LaneWorlds::new(Arc::clone(recipe), &prepared);
+    Ok(Box::new(worlds.map_err(|e| refused(recipe, &e.to_string()))?))
+}
+
+fn refused(recipe: &Recipe, reason: &str) -> EnvError {
+    EnvError::World {
+        task: recipe.spec.name.clone(),
+        message: format!("{reason}; use physics = \"auto\" or \"reference\""),
+    }
+}
+
+/// Which simulator [`make_worlds`] uses and why.
+pub(crate) fn physics_note(recipe: &Recipe, physics: Physics) -> String {
+    let lanes =
+        |prepared: &Prepared| format!("lanes engine ({}, {LANES} worlds at a time)", prepared.backend);
+    match physics {
+        Physics::Reference => "libmujoco".to_string(),
+        Physics::Lanes => match recipe.lanes.prepared(recipe) {
+            Ok(prepared) => lanes(prepared),
+            Err(reason) => format!("none: {reason}"),
+        },
+        Physics::Auto => match recipe.lanes.checked(recipe) {
+            Ok((prepared, deviation)) => {
+                format!("{}; a step differs from libmujoco's by at most {deviation:.0e}", lanes(prepared))
+            }
+            Err(reason) => format!("libmujoco, because {reason}"),
+        },
+    }
+}

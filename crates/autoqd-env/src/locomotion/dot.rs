@@ -1,0 +1,34 @@
+//! The dot product as numpy computes it on x86-64 with AVX-512 (OpenBLAS): four accumulators of eight lanes, fused
+//! multiply-adds, halves folded. Recorded measures were computed with it, and other orders give other last digits.
+
+/// Sum of `x[i] * y[i]` for `n` numbers given by index.
+pub(super) fn dot(n: usize, x: impl Fn(usize) -> f64, y: impl Fn(usize) -> f64) -> f64 {
+    let (wide, blocks) = (n & !31, n & !15);
+    let mut wide_sums = [[0.0; 8]; 4];
+    for i in 0..wide {
+        let sum: &mut f64 = &mut wide_sums[i / 8 % 4][i % 8];
+        *sum = x(i).mul_add(y(i), *sum);
+    }
+    let mut sums: [[f64; 4]; 4] =
+        std::array::from_fn(|k| std::array::from_fn(|lane| wide_sums[k][lane] + wide_sums[k][lane + 4]));
+    for i in wide..blocks {
+        let sum = &mut sums[(i - wide) / 4][i % 4];
+        *sum = x(i).mul_add(y(i), *sum);
+    }
+    let lane: [f64; 4] = std::array::from_fn(|l| sums[0][l] + sums[1][l] + sums[2][l] + sums[3][l]);
+    let total = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    (blocks..n).fold(total, |total, i| y(i).mul_add(x(i), total))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dot;
+
+    #[test]
+    fn small_integers_are_multiplied_and_summed_exactly_at_every_length() {
+        for n in 0..200_usize {
+            let expected: usize = (0..n).map(|i| i * (i + 1)).sum();
+            assert_eq!(dot(n, |i| i as f64, |i| (i + 1) as f64), expected as f64);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a world keeps of its episode: rewards, health and measures, whichever simulator steps it.
+
+use super::measure::Record;
+use super::reward::Step;
+use super::state::State;
+use super::task::Recipe;
+use crate::{Action, Transition};
+
+/// The bookkeeping of one episode.
+pub(crate) struct Episode {
+    /// Whether there is an episode to step.
+    pub alive: bool,
+    steps: usize,
+    /// Per reward term: what it remembers of the state before a step.
+    before: Vec<[f64; 3]>,
+    /// The terms of the last reward, with their signs.
+    pub terms: Vec<f64>,
+    /// Per measure: whether its foot touches the floor after the last step.
+    pub touches: Vec<bool>,
+    records: Vec<Record>,
+}
+
+impl Episode {
+    pub fn new(recipe: &Recipe) -> Self {
+        Self {
+            alive: false,
+            steps: 0,
+            before: vec![[0.0; 3]; recipe.rewards.len()],
+            terms: vec![0.0; recipe.rewards.len()],
+            touches: vec![false; recipe.measures.len()],
+            records: recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect(),
+        }
+    }
+
+    /// Starts an episode and writes its first observation.
+    pub fn start(&mut self, recipe: &Recipe, state: &impl State, observation: &mut [f64]) {
+        self.alive = true;
+        self.steps = 0;
+        self.touches.fill(false);
+        self.terms.fill(0.0);
+        for (record, measure) in self.records.iter_mut().zip(&recipe.measures) {
+            record.start(&measure.what, state);
+        }
+        recipe.observe(state, observation);
+    }
+
+    /// Keeps what the rewards need of the state before a step.
+    pub fn remember(&mut self, recipe: &Recipe, state: &impl State) {
+        for (before, term) in self.before.iter_mut().zip(&recipe.rewards) {
+            *before = term.before(state);
+        }
+    }
+
+    /// Accounts for a step: `touches` says which feet touch the floor, `bad` whether the simulator gave up.
+    pub fn finish(
+        &mut self,
+        recipe: &Recipe,
+        state: &impl State,
+        action: Action<'_>,
+        bad: bool,
+        observation: &mut [f64],
+    ) -> Transition {
+        self.steps += 1;
+        for ((record, measure), &touch) in self.records.iter_mut().zip(&recipe.measures).zip(&self.touches) {
+            record.step(&measure.what, state, touch);
+        }
+        recipe.observe(state, observation);
+        let healthy = recipe.health.iter().all(|rule| rule.holds(state));
+        let reward = self.reward(recipe, state, &Step { action, healthy, seconds: recipe.seconds_per_step });
+        let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
+        let diverged = bad || !finite;
+        self.alive = !diverged;
+        Transition {
+            reward,
+            terminated: !healthy && recipe.terminate_when_unhealthy,
+            truncated: self.steps >= recipe.spec.max_episode_steps,
+            diverged,
+        }
+    }
+
+    /// Gains minus costs; the terms are kept with their signs.
+    fn reward(&mut self, recipe: &Recipe, state: &impl State, step: &Step<'_>) -> f64 {
+        let (mut gains, mut costs) = (None, None);
+        for (i, term) in recipe.rewards.iter().enumerate() {
+            let value = term.value(state, self.before[i], step);
+            let total: &mut Option<f64> = if term.is_cost() { &mut costs } else { &mut gains };
+            *total = Some(total.map_or(value, |sum| sum + value));
+            self.terms[i] = if term.is_cost() { -value } else { value };
+        }
+        match (gains, costs) {
+            (Some(gains), Some(costs)) => gains - costs,
+            (Some(gains), None) => gains,
+            (None, costs) => -costs.unwrap_or(0.0),
+        }
+    }
+
+    /// Writes the measures of the episode so far.
+    pub fn measures(&self, recipe: &Recipe, out: &mut [f64]) {
+        for ((value, record), measure) in out.iter_mut().zip(&self.records).zip(&recipe.measures) {
+            *value = record.value(&measure.what, self.steps);
+        }
+    }
+}

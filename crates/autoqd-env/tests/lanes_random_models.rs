@@ -1,0 +1,307 @@
+//! Random mechanisms within what the lanes engine supports: single steps against libmujoco.
+#![cfg(feature = "mujoco")]
+
+use autoqd_env::NumpyRng;
+use autoqd_env::lanes::{SideBySide, stream};
+use autoqd_lanes::{Backend, LANES};
+use std::fmt::Write;
+
+const LIMIT: f64 = 1e-8;
+
+/// Writes MJCF with random trees, joints, geoms, actuators and parameters.
+struct Generator {
+    rng: NumpyRng,
+    xml: String,
+    bodies: usize,
+    /// Names and kinds (`h`inge or `s`lide) of joints an actuator can move.
+    scalar_joints: Vec<String>,
+}
+
+impl Generator {
+    fn new(seed: u64) -> Self {
+        Self { rng: stream(seed), xml: String::new(), bodies: 0, scalar_joints: Vec::new() }
+    }
+
+    fn number(&mut self, low: f64, high: f64) -> f64 {
+        self.rng.uniform(low, high)
+    }
+
+    fn chance(&mut self, probability: f64) -> bool {
+        self.rng.uniform(0.0, 1.0) < probability
+    }
+
+    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[(self.rng.uniform(0.0, 1.0) * choices.len() as f64) as usize % choices.len()]
+    }
+
+    fn vector(&mut self, size: f64) -> String {
+        let [x, y, z] = [0; 3].map(|_| self.number(-size, size));
+        format!("{x} {y} {z}")
+    }
+
+    fn softness(&mut self) -> String {
+        let mut out = String::new();
+        if self.chance(0.3) {
+            let (time, ratio) = (self.number(0.005, 0.05), self.number(0.5, 1.5));
+            let _ = write!(out, " solref=\"{time} {ratio}\"");
+        } else if self.chance(0.15) {
+            let (stiffness, damping) = (self.number(500.0, 3000.0), self.number(20.0, 80.0));
+            let _ = write!(out, " solref=\"-{stiffness} -{damping}\"");
+        }
+        if self.chance(0.4) {
+            let (start, end) = (self.number(0.3, 0.9), self.number(0.9, 0.99));
+            let (width, middle) = (self.number(0.001, 0.05), self.number(0.2, 0.8));
+            let power = self.pick(&[1.0, 2.0, 2.0, 3.0, 2.5]);
+            let _ = write!(out, " solimp=\"{start} {end} {width} {middle} {power}\"");
+        }
+        out
+    }
+
+    fn model(mut self) -> String {
+        let timestep = self.pick(&[0.002, 0.005, 0.01]);
+        let integrator = self.pick(&["Euler", "RK4"]);
+        let medium = match self.chance(0.2) {
+            true => {
+                format!("density=\"{}\" viscosity=\"{}\"", self.number(0.0, 1200.0), self.number(0.0, 0.2))
+            }
+            false => String::new(),
+        };
+        let impratio = self.pick(&[1.0, 1.0, 1.0, 3.0]);
+        let _ = write!(
+            self.xml,
+            "<mujoco><option timestep=\"{timestep}\" integrator=\"{integrator}\" {medium} impratio=\"{impratio}\">"
+        );
+        self.xml.push_str("<flag island=\"disable\"/></option><worldbody>");
+        let tilt = if self.chance(0.3) { format!("euler=\"{}\"", self.vector(15.0)) } else { String::new() };
+        let friction = self.number(0.1, 1.5);
+        let softness = self.softness();
+        let _ = write!(
+            self.xml,
+            "<geom type=\"plane\" size=\"9 9 1\" {tilt} contype=\"0\" conaffinity=\"1\" \
+             friction=\"{friction} 0.01 0.001\" condim=\"3\" {softness}/>"
+        );
+        let trees = if self.chance(0.2) { 2 } else { 1 };
+        for tree in 0..trees {
+            let height = self.number(0.1, 0.6);
+            self.tree(height, tree as f64 * 0.4);
+        }
+        self.xml.push_str("</worldbody><actuator>");
+        for joint in std::mem::take(&mut self.scalar_joints) {
+            self.actuator(&joint);
+        }
+        self.xml.push_str("</actuator></mujoco>");
+        self.xml
+    }
+
+    fn tree(&mut self, height: f64, x: f64) {
+        let _ = write!(self.xml, "<body pos=\"{x} 0 {height}\">");
+        match self.pick(&["free", "planar", "hinge", "ball", "slides"]) {
+            "free" => self.xml.push_str("<joint type=\"free\"/>"),
+            "planar" => {
+                self.joint("slide", "1 0 0");
+                self.joint("slide", "0 0 1");
+                self.joint("hinge", "0 1 0");
+            }
+            "slides" => {
+                self.joint("slide", "0 0 1");
+                self.joint("slide", "1 0 0");
+            }
+            "ball" => self.joint("ball", "0 0 1"),
+            _ => self.joint("hinge", "0 1 0"),
+        }
+        self.geoms();
+        let children = self.pick(&[1, 2, 2, 3]);
+        for _ in 0..children {
+            self.limb(2);
+        }
+        self.xml.push_str("</body>");
+    }
+
+    fn limb(&mut self, depth: usize) {
+        let (position, orientation) = (self.vector(0.25), self.vector(60.0));
+        let turned = if self.chance(0.5) { format!("euler=\"{orientation}\"") } else { String::new() };
+        let _ = write!(self.xml, "<body pos=\"{position}\" {turned}>");
+        match self.pick(&["hinge", "hinge", "hinge", "slide", "ball", "two", "none"]) {
+            "hinge" => {
+                let axis = self.axis();
+                self.joint("hinge", &axis);
+            }
+            "slide" => {
+                let axis = self.axis();
+                self.joint("slide", &axis);
+            }
+            "ball" => self.joint("ball", "0 0 1"),
+            "two" => {
+                let axes = [self.axis(), self.axis()];
+                axes.iter().for_each(|axis| self.joint("hinge", axis));
+            }
+            _ => {}
+        }
+        self.geoms();
+        if depth > 0 && self.chance(0.5) {
+            self.limb(depth - 1);
+        }
+        self.xml.push_str("</body>");
+    }
+
+    fn axis(&mut self) -> String {
+        match self.chance(0.5) {
+            true => self.pick(&["1 0 0", "0 1 0", "0 0 1", "0 -1 0"]).to_string(),
+            false => self.vector(1.0),
+        }
+    }
+
+    fn joint(&mut self, kind: &str, axis: &str) {
+        let id = self.bodies;
+        self.bodies += 1;
+        let armature = if self.chance(0.5) { self.number(0.0, 0.1) } else { 0.0 };
+        let damping = if self.chance(0.6) { self.number(0.0, 2.0) } else { 0.0 };
+        let stiffness = if self.chance(0.3) { self.number(0.0, 20.0) } else { 0.0 };
+        let position = if self.chance(0.4) { self.vector(0.1) } else { "0 0 0".to_string() };
+        let _ = write!(
+            self.xml,
+            "<joint name=\"j{id}\" type=\"{kind}\" axis=\"{axis}\" pos=\"{position}\" armature=\"{armature}\" \
+             damping=\"{damping}\" stiffness=\"{stiffness}\""
+        );
+        if kind != "ball" {
+            self.scalar_joints.push(format!("j{id}"));
+            if self.chance(0.3) {
+                let _ = write!(self.xml, " springref=\"{}\"", self.rng.uniform(-0.3, 0.3));
+            }
+            if self.chance(0.15) {
+                self.xml.push_str(" actuatorfrcrange=\"-3 3\"");
+            }
+        }
+        if self.chance(0.5) {
+            let scale = if kind == "slide" { 0.2 } else { 30.0 };
+            let (low, high) = (self.number(-1.0, -0.2) * scale, self.number(0.2, 1.0) * scale);
+            let margin = if self.chance(0.3) { 0.02 } else { 0.0 };
+            let range = if kind == "ball" { format!("0 {high}") } else { format!("{low} {high}") };
+            let softness = self.softness().replace("solref", "solreflimit").replace("solimp", "solimplimit");
+            let _ = write!(self.xml, " limited=\"true\" range=\"{range}\" margin=\"{margin}\" {softness}");
+        }
+        self.xml.push_str("/>");
+    }
+
+    fn geoms(&mut self) {
+        for _ in 0..self.pick(&[1, 1, 2]) {
+            let shape = self.pick(&["sphere", "capsule", "capsule", "box", "cylinder"]);
+            let size = match shape {
+                "sphere" => format!("{}", self.number(0.05, 0.12)),
+                "box" => format!(
+                    "{} {} {}",
+                    self.number(0.04, 0.12),
+                    self.number(0.04, 0.12),
+                    self.number(0.04, 0.12)
+                ),
+                _ => format!("{} {}", self.number(0.03, 0.08), self.number(0.05, 0.2)),
+            };
+            // Boxes and cylinders touch the plane only; the round ones each other as well.
+            let masks = match shape {
+                "box" | "cylinder" => "contype=\"1\" conaffinity=\"0\"",
+                _ => "contype=\"3\" conaffinity=\"2\"",
+            };
+            let (position, orientation) = (self.vector(0.1), self.vector(90.0));
+            let condim = self.pick(&[1, 3, 3]);
+            let friction = self.number(0.1, 1.2);
+            let margin = if self.chance(0.3) { self.number(0.0, 0.02) } else { 0.0 };
+            let softness = self.softness();
+            let _ = write!(
+                self.xml,
+                "<geom type=\"{shape}\" size=\"{size}\" pos=\"{position}\" euler=\"{orientation}\" {masks} \
+                 condim=\"{condim}\" friction=\"{friction} 0.01 0.001\" margin=\"{margin}\" {softness}/>"
+            );
+        }
+    }
+
+    fn actuator(&mut self, joint: &str) {
+        let gear = self.number(-5.0, 5.0);
+        let force = if self.chance(0.3) { "forcerange=\"-2 2\"" } else { "" };
+        let control = if self.chance(0.6) { "ctrlrange=\"-0.7 0.7\"" } else { "" };
+        let _ = match self.pick(&["motor", "motor", "position", "velocity"]) {
+            "position" => {
+                let (kp, kv) = (self.number(1.0, 20.0), self.number(0.0, 2.0));
+                write!(
+                    self.xml,
+                    "<position joint=\"{joint}\" kp=\"{kp}\" kv=\"{kv}\" gear=\"{gear}\" {force} {control}/>"
+                )
+            }
+            "velocity" => {
+                let kv = self.number(0.1, 3.0);
+                write!(
+                    self.xml,
+                    "<velocity joint=\"{joint}\" kv=\"{kv}\" gear=\"{gear}\" {force} {control}/>"
+                )
+            }
+            _ => write!(self.xml, "<motor joint=\"{joint}\" gear=\"{gear}\" {force} {control}/>"),
+        };
+    }
+}
+
+/// The worst of 40 steps in 8 worlds, with the number of contacts seen.
+fn check(seed: u64) -> Option<(f64, usize)> {
+    let xml = Generator::new(seed).model();
+    let backend = Backend::best().expect("a CPU with fused multiply-add");
+    let mut pair = match SideBySide::from_mjcf(&xml, backend) {
+        Ok(pair) => pair,
+        // A model that nothing drives or moves.
+        Err(error) if error.to_string().contains("no actuators") => return None,
+        Err(error) => panic!("model {seed}: {error}\n{xml}"),
+    };
+    let mut rng = stream(seed + 1_000_000);
+    (0..LANES).for_each(|lane| pair.reset(lane, 0.2, &mut rng));
+    let (mut worst, mut contacts) = (0.0_f64, 0);
+    for _ in 0..40 {
+        pair.random_controls(1.0, &mut rng);
+        let deviations = pair.step();
+        for (lane, deviation) in deviations.iter().enumerate() {
+            contacts += pair.worlds[lane].contact().len();
+            worst = worst.max(deviation.state);
+        }
+    }
+    Some((worst, contacts))
+}
+
+fn check_models(seeds: std::ops::Range<u64>) {
+    let mut failures = Vec::new();
+    let (mut models, mut touching, mut seed) = (0, 0, seeds.start);
+    let wanted = (seeds.end - seeds.start) as usize;
+    let mut all = Vec::new();
+    while models < wanted {
+        if let Some((worst, contacts)) = check(seed) {
+            models += 1;
+            touching += usize::from(contacts > 0);
+            all.push(worst);
+            if worst > LIMIT {
+                failures.push((seed, worst));
+            }
+        }
+        seed += 1;
+    }
+    all.sort_by(f64::total_cmp);
+    println!(
+        "{models} models, {touching} with contacts; median {:e}, worst {:e}",
+        all[models / 2],
+        all[models - 1]
+    );
+    assert!(touching * 2 > models, "most models must touch something, or the test says little");
+    assert!(failures.is_empty(), "beyond {LIMIT:e}: {failures:?}");
+}
+
+#[test]
+fn thirty_random_models_agree_with_libmujoco() {
+    check_models(0..30);
+}
+
+#[test]
+#[ignore = "300 models take half a minute"]
+fn three_hundred_random_models_agree_with_libmujoco() {
+    check_models(1000..1300);
+}
+
+#[test]
+#[ignore = "a tool: prints the model of SEED and its deviations"]
+fn explain_one_model() {
+    let seed: u64 = std::env::var("SEED").expect("SEED").parse().expect("a number");
+    println!("{}\n{:?}", Generator::new(seed).model(), check(seed));
+}
