@@ -220,7 +220,16 @@ impl Task for LocomotionTask {
 
 fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
     toml::from_str(text)
-        .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: error.to_string() })
+        .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: locate(text, &error) })
+}
+
+/// The reader's message on one line, with the place in the file.
+fn locate(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    format!("line {line}, column {column}: {message}")
 }
 
 /// The tuned model, unless a check finds that it differs.

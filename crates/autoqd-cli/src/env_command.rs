@@ -1,0 +1,122 @@
+//! `autoqd env`: what tasks there are, and whether they are Gymnasium's on this machine.
+
+use autoqd_env::golden::{Options, Report, check_file};
+use autoqd_env::{EnvSpec, Perturbation, gymnasium_id, load_task, task_names};
+use clap::{Args, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `autoqd env`.
+#[derive(Args)]
+pub struct EnvArgs {
+    #[command(subcommand)]
+    command: EnvCommand,
+}
+
+#[derive(Subcommand)]
+enum EnvCommand {
+    /// List the built-in tasks
+    List,
+    /// Show sizes, bounds, reward terms and measures of a task
+    Show {
+        /// Name, Gymnasium id, or path of a task file
+        task: String,
+    },
+    /// Replay recordings of Gymnasium and compare every number bit for bit; exit code 1 if any differs
+    Check {
+        /// Recordings: plain or gzipped JSON
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Use one environment for all rollouts of a file instead of a new one for each
+        #[arg(long)]
+        reuse: bool,
+    },
+}
+
+/// Runs the command and says how it went.
+pub fn run(args: &EnvArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        EnvCommand::List => list(out)?,
+        EnvCommand::Show { task } => show(task, out)?,
+        EnvCommand::Check { files, reuse } => return check(files, Options { reuse: *reuse }, out),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(out: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
+        "task", "gymnasium", "observation", "action", "steps", "measures"
+    )?;
+    for name in task_names() {
+        let task = load_task(name, &Perturbation::default())?;
+        let spec = task.spec();
+        writeln!(
+            out,
+            "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
+            name,
+            gymnasium_id(name).unwrap_or("-"),
+            spec.observation_size,
+            spec.action_size,
+            spec.max_episode_steps,
+            spec.measures.len()
+        )?;
+    }
+    Ok(())
+}
+
+fn show(name: &str, out: &mut impl Write) -> anyhow::Result<()> {
+    let task = load_task(name, &Perturbation::default())?;
+    for notice in task.notices() {
+        eprintln!("notice: {notice}");
+    }
+    let spec = task.spec();
+    writeln!(out, "task          {}", spec.name)?;
+    if let Some(id) = gymnasium_id(name) {
+        writeln!(out, "gymnasium     {id}")?;
+    }
+    writeln!(out, "observation   {} numbers", spec.observation_size)?;
+    writeln!(out, "action        {}", bounds(spec))?;
+    writeln!(out, "episode       at most {} steps", spec.max_episode_steps)?;
+    writeln!(out, "reward        {}", spec.reward_terms.join(" + "))?;
+    writeln!(out, "objective     counts from {}", spec.objective_min)?;
+    for (i, measure) in spec.measures.iter().enumerate() {
+        let label = if i == 0 { "measures" } else { "" };
+        writeln!(out, "{label:<14}{} in [{}, {}]", measure.name, measure.low, measure.high)?;
+    }
+    Ok(())
+}
+
+/// One interval if all components share it.
+fn bounds(spec: &EnvSpec) -> String {
+    let interval = |i: usize| format!("[{}, {}]", spec.action_low[i], spec.action_high[i]);
+    let all: Vec<_> = (0..spec.action_size).map(interval).collect();
+    match all.iter().all(|other| *other == all[0]) {
+        true => format!("{} numbers in {}", spec.action_size, all[0]),
+        false => format!("{} numbers in {}", spec.action_size, all.join(", ")),
+    }
+}
+
+fn check(files: &[PathBuf], options: Options, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+    let mut differs = false;
+    for file in files {
+        let report = check_file(file, options)?;
+        differs |= report.mismatches > 0;
+        print(&file.display().to_string(), &report, out)?;
+    }
+    Ok(ExitCode::from(u8::from(differs)))
+}
+
+fn print(file: &str, report: &Report, out: &mut impl Write) -> std::io::Result<()> {
+    let Report { env, rollouts, steps, values, mismatches, first } = report;
+    writeln!(
+        out,
+        "{file}: {env}, {rollouts} rollouts, {steps} steps, {values} numbers compared, {mismatches} mismatches"
+    )?;
+    match first {
+        Some(first) => writeln!(out, "  first: {first}"),
+        None => Ok(()),
+    }
+}
