@@ -77,11 +77,16 @@ def act32(kind, sizes, parameters, observation, low, high):
     x = observation.astype(F)
     for w, b in matrices(kind, sizes, parameters):
         w, b = w.astype(F), b.astype(F)
-        parts = 4 if len(b) <= 16 else 1
-        sums = [b] + [np.zeros_like(b)] * (parts - 1)
-        for j, xj in enumerate(x):
-            sums[j % parts] = sums[j % parts] + xj * w[:, j]
-        x = tanh32(sums[0] if parts == 1 else (sums[0] + sums[1]) + (sums[2] + sums[3]))
+        if len(b) <= 16:
+            sums = [b] + [np.zeros_like(b)] * 3
+            for j, xj in enumerate(x):
+                sums[j % 4] = sums[j % 4] + xj * w[:, j]
+            total = (sums[0] + sums[1]) + (sums[2] + sums[3])
+        else:
+            total = b
+            for j in sorted(range(len(x)), key=lambda j: (j % 16, j)):
+                total = total + x[j] * w[:, j]
+        x = tanh32(total)
     action = ((low + high) / 2).astype(F) + ((high - low) / 2).astype(F) * x
     return np.clip(action, low.astype(F), high.astype(F))
 

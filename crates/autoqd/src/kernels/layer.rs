@@ -7,6 +7,10 @@ pub(crate) const NARROW: usize = 16;
 /// Input `j` of a narrow layer goes to sum `j % 4`: one chain of additions would wait for each result.
 pub(crate) const PARTIAL_SUMS: usize = 4;
 
+/// Layers with more outputs take input 0, 16, 32, .., then 1, 17, 33, .., and so on: windows of a diagonal vector
+/// that are 16 inputs apart share registers, which spares most loads of the widest vectors.
+pub(crate) const STRIDE: usize = super::PAD;
+
 /// How a layer's weights lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WeightLayout {
@@ -84,7 +88,9 @@ pub(super) unsafe fn layer<V: Vector>(
     let vectors = layout.outputs.div_ceil(V::LANES);
     // SAFETY: every block stays within the padded outputs.
     unsafe {
-        if layout.outputs <= NARROW {
+        if layout.outputs <= V::Narrow::LANES {
+            narrow::<V::Narrow>(layer, 0);
+        } else if layout.outputs <= NARROW {
             for v in 0..vectors {
                 narrow::<V>(layer, v * V::LANES);
             }
@@ -115,7 +121,7 @@ unsafe fn wide<V: Vector>(layer: Layer, vectors: usize) {
     }
 }
 
-/// `R` registers of outputs from output `i`, each one sum in the order bias, input 0, input 1, ..
+/// `R` registers of outputs from output `i`, each one sum: the bias, then the inputs in strided order.
 ///
 /// # Safety
 /// As [`layer`]; `i + R * LANES` must be within the padded outputs.
@@ -128,16 +134,62 @@ unsafe fn block<V: Vector, const R: usize>(layer: Layer, i: usize) {
         for (r, sum) in sums.iter_mut().enumerate() {
             *sum = V::load(layer.bias.add(i + r * V::LANES));
         }
-        let mut weights = layer.weights.add(i);
-        for j in 0..layer.inputs {
-            let x = V::splat(*layer.x.add(j));
-            for (r, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.add(x.mul(V::load(weights.add(r * V::LANES))));
-            }
-            weights = weights.wrapping_offset(layer.step);
+        // With the constant step of a Toeplitz matrix the compiler sees which windows are the same.
+        if layer.step == -1 {
+            strided(layer, i, -1, &mut sums);
+        } else {
+            strided(layer, i, layer.step, &mut sums);
         }
         for (r, sum) in sums.into_iter().enumerate() {
             tanh_vector(sum).store(layer.y.add(i + r * V::LANES));
+        }
+    }
+}
+
+/// Adds the products of all inputs to the sums, in strided order.
+///
+/// # Safety
+/// As [`block`].
+#[inline(always)]
+unsafe fn strided<V: Vector, const R: usize>(layer: Layer, i: usize, step: isize, sums: &mut [V; R]) {
+    const UNROLL: usize = 4;
+    for first in 0..layer.inputs.min(STRIDE) {
+        let mut j = first;
+        // SAFETY: every input is below `layer.inputs`.
+        unsafe {
+            while j + (UNROLL - 1) * STRIDE < layer.inputs {
+                add_products::<V, R, UNROLL>(layer, i, j, step, sums);
+                j += UNROLL * STRIDE;
+            }
+            while j < layer.inputs {
+                add_products::<V, R, 1>(layer, i, j, step, sums);
+                j += STRIDE;
+            }
+        }
+    }
+}
+
+/// Adds the products of `N` inputs, the first being `j`, to the sums.
+///
+/// # Safety
+/// As [`block`]; the last of the inputs must exist.
+#[inline(always)]
+unsafe fn add_products<V: Vector, const R: usize, const N: usize>(
+    layer: Layer,
+    i: usize,
+    j: usize,
+    step: isize,
+    sums: &mut [V; R],
+) {
+    // SAFETY: forwarded.
+    unsafe {
+        let weights = layer.weights.add(i).offset(step * j as isize);
+        for n in 0..N {
+            let x = V::splat(*layer.x.add(j + n * STRIDE));
+            let weights = weights.offset(step * (n * STRIDE) as isize);
+            for (r, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.add(x.mul(V::load(weights.add(r * V::LANES))));
+            }
         }
     }
 }

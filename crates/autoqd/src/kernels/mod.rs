@@ -20,7 +20,7 @@ mod x86;
 pub use cosine::cosine;
 pub(crate) use fourier::{FourierLayout, STEPS, fourier_steps};
 pub use instructions::Instructions;
-pub(crate) use layer::{LayerLayout, NARROW, PARTIAL_SUMS, WeightLayout};
+pub(crate) use layer::{LayerLayout, NARROW, PARTIAL_SUMS, STRIDE, WeightLayout};
 pub(crate) use network::forward;
 pub use tanh::tanh;
 

@@ -6,6 +6,9 @@
 /// Implementations may use instructions that not every CPU has: values may only be made in code that runs
 /// after the instruction set was detected.
 pub(crate) unsafe trait Vector: Copy {
+    /// The vector for layers of few outputs.
+    type Narrow: Vector;
+
     /// Numbers per register.
     const LANES: usize;
 
@@ -69,6 +72,8 @@ fn zip(a: Plain, b: Plain, f: impl Fn(f32, f32) -> f32) -> Plain {
 
 // SAFETY: no special instruction is used.
 unsafe impl Vector for Plain {
+    type Narrow = Self;
+
     const LANES: usize = 4;
 
     #[inline(always)]

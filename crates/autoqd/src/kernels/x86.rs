@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 /// Implements [`Vector`] for one register type. `$double` and its operations hold half as many lanes.
 macro_rules! register {
     (
-        $name:ident, $register:ty, $lanes:literal, $doc:literal,
+        $name:ident, $narrow:ident, $register:ty, $lanes:literal, $doc:literal,
         $set1:ident, $loadu:ident, $storeu:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $min:ident,
         $max:ident, $to_int:ident, $shift:ident, $xor_int:ident, $to_float:ident,
         $set1_d:ident, $loadu_d:ident, $storeu_d:ident, $add_d:ident, $mul_d:ident, $widen:expr
@@ -19,6 +19,8 @@ macro_rules! register {
         // SAFETY of every block inside: the instruction set is present for the same reason, and pointers are
         // vouched for by the caller.
         unsafe impl Vector for $name {
+            type Narrow = $narrow;
+
             const LANES: usize = $lanes;
 
             #[inline(always)]
@@ -130,20 +132,20 @@ unsafe fn widen_512(x: __m512) -> [__m512d; 2] {
 }
 
 register! {
-    Sse2, __m128, 4, "Four numbers in an SSE register.",
+    Sse2, Sse2, __m128, 4, "Four numbers in an SSE register.",
     _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps, _mm_add_ps, _mm_sub_ps, _mm_mul_ps, _mm_div_ps, _mm_min_ps,
     _mm_max_ps, _mm_castps_si128, shift_128, _mm_xor_si128, _mm_castsi128_ps,
     _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd, _mm_add_pd, _mm_mul_pd, widen_128
 }
 register! {
-    Avx2, __m256, 8, "Eight numbers in an AVX register.",
+    Avx2, Avx2, __m256, 8, "Eight numbers in an AVX register.",
     _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps,
     _mm256_div_ps, _mm256_min_ps, _mm256_max_ps, _mm256_castps_si256, shift_256, _mm256_xor_si256,
     _mm256_castsi256_ps, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd,
     widen_256
 }
 register! {
-    Avx512, __m512, 16, "Sixteen numbers in an AVX-512 register.",
+    Avx512, Avx2, __m512, 16, "Sixteen numbers in an AVX-512 register.",
     _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps,
     _mm512_div_ps, _mm512_min_ps, _mm512_max_ps, _mm512_castps_si512, shift_512, _mm512_xor_si512,
     _mm512_castsi512_ps, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_mul_pd,

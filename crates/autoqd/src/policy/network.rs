@@ -9,7 +9,8 @@ use crate::kernels::{Instructions, LayerLayout, WeightLayout, forward, padded};
 /// # What it computes
 /// Everything in single precision, each operation rounded by itself:
 /// * observation and parameters are rounded from double precision once;
-/// * a layer with more than 16 outputs starts at the bias and adds `x[j] * W[i][j]` for j = 0, 1, ..;
+/// * a layer with more than 16 outputs starts at the bias and adds `x[j] * W[i][j]`, for j = 0, 16, 32, .., then
+///   1, 17, 33, .., and so on to 15, 31, ..;
 /// * a layer with at most 16 outputs has four sums, the first starting at the bias and the others at 0; input j
 ///   goes to sum `j % 4`, and they are joined as `(s0 + s1) + (s2 + s3)`;
 /// * [`tanh`](crate::kernels::tanh);

@@ -3,22 +3,24 @@
 use super::PolicySpec;
 use super::network::Scaling;
 use crate::Error;
-use crate::kernels::{NARROW, PARTIAL_SUMS, tanh};
+use crate::kernels::{NARROW, PARTIAL_SUMS, STRIDE, tanh};
 
 /// The action in single precision, with the operations of [`Policy`](super::Policy) in the same order: the bits
 /// are the same.
 pub fn act(spec: &PolicySpec, parameters: &[f64], observation: &[f64]) -> Result<Vec<f32>, Error> {
     let mut x: Vec<f32> = observation.iter().map(|o| *o as f32).collect();
     for layer in spec.split(parameters)? {
-        let partial_sums = if layer.shape.outputs <= NARROW { PARTIAL_SUMS } else { 1 };
         let output = |i: usize| {
-            let mut sums = [0.0; PARTIAL_SUMS];
-            sums[0] = layer.biases[i] as f32;
-            for (j, x) in x.iter().enumerate() {
-                sums[j % partial_sums] += x * layer.weight(i, j) as f32;
-            }
-            let [s0, s1, s2, s3] = sums;
-            tanh(if partial_sums == 1 { s0 } else { (s0 + s1) + (s2 + s3) })
+            let product = |j: usize| x[j] * layer.weight(i, j) as f32;
+            let bias = layer.biases[i] as f32;
+            tanh(if layer.shape.outputs <= NARROW {
+                let mut sums = [bias, 0.0, 0.0, 0.0];
+                (0..x.len()).for_each(|j| sums[j % PARTIAL_SUMS] += product(j));
+                (sums[0] + sums[1]) + (sums[2] + sums[3])
+            } else {
+                let order = (0..STRIDE).flat_map(|first| (first..x.len()).step_by(STRIDE));
+                order.fold(bias, |sum, j| sum + product(j))
+            })
         };
         x = (0..layer.shape.outputs).map(output).collect();
     }
