@@ -9,8 +9,11 @@ use crate::error::{Result, check_finite, check_len, check_parameter};
 use crate::rng::Rng;
 use crate::schema::Schema;
 
-/// Coordinates beyond this are moved to it before distances are taken, so that squares stay finite.
-const COORDINATE_LIMIT: f64 = 1e150;
+/// Measures farther away than so many widths of the cells' extent are moved closer before distances are taken:
+/// beyond, rounding could not tell the centroids apart, and squares could overflow.
+const REACH: f64 = 1e6;
+/// Largest coordinate of ranges and centroids, so that squares within [`REACH`] stay finite.
+const COORDINATE_LIMIT: f64 = 1e140;
 
 /// Where the centroids come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +74,8 @@ impl Centroids {
 pub struct Cvt {
     data: CvtData,
     tree: KdTree,
+    /// Lowest and largest coordinate of a query, per measure.
+    reach: Vec<(f64, f64)>,
 }
 
 /// What a [`Cvt`] is stored as; the tree follows from it.
@@ -83,8 +88,15 @@ struct CvtData {
 
 impl From<CvtData> for Cvt {
     fn from(data: CvtData) -> Self {
-        let tree = KdTree::new(&data.centroids, data.lower.len());
-        Self { data, tree }
+        let dim = data.lower.len();
+        let reach = |axis: usize| {
+            let coordinates = data.centroids.iter().skip(axis).step_by(dim);
+            let ends = (data.lower[axis], data.upper[axis]);
+            let (lo, up) = coordinates.fold(ends, |(lo, up), &c| (lo.min(c), up.max(c)));
+            (lo - REACH * (up - lo), up + REACH * (up - lo))
+        };
+        let reach = (0..dim).map(reach).collect();
+        Self { tree: KdTree::new(&data.centroids, dim), data, reach }
     }
 }
 
@@ -106,11 +118,12 @@ impl Cvt {
         check_finite("upper bounds of the measures", upper, "use a finite range")?;
         let ordered = lower.iter().zip(upper).all(|(lo, up)| lo < up && (up - lo).is_finite());
         check_parameter(ordered, "ranges", (lower, upper), "use lower < upper with a finite width")?;
-        let mut centroids = centroids.make(lower, upper)?;
+        let centroids = centroids.make(lower, upper)?;
         let whole = !centroids.is_empty() && centroids.len().is_multiple_of(lower.len());
         check_parameter(whole, "centroids", centroids.len(), "give whole rows, at least one")?;
-        check_finite("centroids", &centroids, "use finite centroids")?;
-        centroids.iter_mut().for_each(|c| *c = limit(*c));
+        let moderate = |x: &f64| x.abs() <= COORDINATE_LIMIT;
+        let all_moderate = centroids.iter().chain(lower).chain(upper).all(moderate);
+        check_parameter(all_moderate, "centroids", "beyond 1e140", "rescale the measures")?;
         Ok(CvtData { lower: lower.to_vec(), upper: upper.to_vec(), centroids }.into())
     }
 
@@ -118,10 +131,6 @@ impl Cvt {
     pub fn centroids(&self) -> &[f64] {
         &self.data.centroids
     }
-}
-
-fn limit(x: f64) -> f64 {
-    x.clamp(-COORDINATE_LIMIT, COORDINATE_LIMIT)
 }
 
 impl Tessellation for Cvt {
@@ -134,10 +143,12 @@ impl Tessellation for Cvt {
     }
 
     fn cell(&self, measures: &[f64]) -> usize {
-        if measures.iter().all(|m| m.abs() <= COORDINATE_LIMIT) {
+        let within = |(m, (lo, up)): (&f64, &(f64, f64))| lo <= m && m <= up;
+        if measures.iter().zip(&self.reach).all(within) {
             return self.tree.nearest(measures);
         }
-        let near: Vec<f64> = measures.iter().map(|&m| limit(m)).collect();
+        let near: Vec<f64> =
+            measures.iter().zip(&self.reach).map(|(m, (lo, up))| m.clamp(*lo, *up)).collect();
         self.tree.nearest(&near)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Bounds;
 use super::covariance::Covariance;
 use super::sampling::{self, norm2};
-use super::step_size::{StepSize, check_stop};
+use super::step_size::{SMALLEST_EXTENT, StepSize, check_stop};
 use super::weights::Weights;
 use super::{EvolutionStrategy, RankOne, StopReason};
 use crate::error::{Result, check_finite, check_len};
@@ -113,21 +113,15 @@ impl CmaEs {
         self.covariance.get(i, j)
     }
 
-    /// Condition number of the covariance at the last refresh of the eigensystem. With many parameters and a
-    /// covariance near a multiple of the identity it is an upper bound.
+    /// Condition number of the covariance at the last refresh of the eigensystem; may cost an eigendecomposition.
     pub fn condition(&self) -> f64 {
         self.covariance.condition()
     }
 
     /// Absolute eigenvalues of the covariance at the last refresh, in ascending order of the signed ones. `None` when
-    /// the decomposition does not converge.
+    /// the decomposition does not converge. May cost an eigendecomposition.
     pub fn eigenvalues(&self) -> Option<Vec<f64>> {
         self.covariance.eigenvalues()
-    }
-
-    /// Largest eigenvalue of the covariance at the last refresh; an upper bound where [`CmaEs::condition`] is one.
-    pub fn largest_eigenvalue(&self) -> f64 {
-        self.covariance.largest()
     }
 
     /// C^(-1/2) y with the covariance of the last refresh.
@@ -289,7 +283,7 @@ impl EvolutionStrategy for CmaEs {
 
     fn check_stop(&self, flat: bool) -> Option<StopReason> {
         let diverged = self.diverged.then_some(StopReason::Diverged);
-        let (condition, largest) = (self.covariance.condition(), self.covariance.largest());
-        diverged.or_else(|| check_stop(condition, self.step_size.sigma, largest, flat))
+        let vanished = self.covariance.extent_below(self.step_size.sigma, SMALLEST_EXTENT);
+        diverged.or_else(|| check_stop(self.covariance.condition_bound(), vanished, flat))
     }
 }

@@ -284,26 +284,38 @@ impl Covariance {
         }
     }
 
-    /// Largest eigenvalue at the last refresh; near a multiple of the identity an upper bound of it.
-    pub fn largest(&self) -> f64 {
-        match &self.factor {
-            Factor::Identity => 1.0,
-            Factor::Near { scale, deviation } => scale * (1.0 + deviation),
-            Factor::Eigen { values } => largest(values),
-        }
+    /// Condition number at the last refresh.
+    pub fn condition(&self) -> f64 {
+        self.eigenvalues().map_or(f64::INFINITY, |values| condition(&values))
     }
 
-    /// Condition number at the last refresh; near a multiple of the identity an upper bound of it.
-    pub fn condition(&self) -> f64 {
+    /// An upper bound of the condition number, exact unless near a multiple of the identity, where it is below 2.
+    pub fn condition_bound(&self) -> f64 {
         match &self.factor {
             Factor::Identity => 1.0,
             Factor::Near { deviation, .. } => (1.0 + deviation) / (1.0 - deviation),
-            Factor::Eigen { values } => {
-                let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
-                if smallest == 0.0 { f64::INFINITY } else { largest(values) / smallest }
-            }
+            Factor::Eigen { values } => condition(values),
         }
     }
+
+    /// Whether sigma times the root of the largest eigenvalue is below a limit. Near a multiple of the identity the
+    /// largest eigenvalue lies between the mean and a bound; it is only computed when the answer depends on it.
+    pub fn extent_below(&self, sigma: f64, limit: f64) -> bool {
+        let below = |value: f64| sigma * libm::sqrt(value) < limit;
+        match &self.factor {
+            Factor::Identity => below(1.0),
+            Factor::Near { scale, deviation } if below(*scale) => {
+                below(scale * (1.0 + deviation)) || self.eigenvalues().is_some_and(|v| below(largest(&v)))
+            }
+            Factor::Near { .. } => false,
+            Factor::Eigen { values } => below(largest(values)),
+        }
+    }
+}
+
+fn condition(values: &[f64]) -> f64 {
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    if smallest == 0.0 { f64::INFINITY } else { largest(values) / smallest }
 }
 
 fn largest(values: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
-use super::step_size::{StepSize, check_stop};
+use super::step_size::{SMALLEST_EXTENT, StepSize, check_stop};
 use super::weights::Weights;
 use super::{EvolutionStrategy, StopReason, sampling};
 use crate::error::Result;
@@ -139,6 +139,6 @@ impl EvolutionStrategy for IsotropicEs {
 
     fn check_stop(&self, flat: bool) -> Option<StopReason> {
         let diverged = self.diverged.then_some(StopReason::Diverged);
-        diverged.or_else(|| check_stop(1.0, self.step_size.sigma, 1.0, flat))
+        diverged.or_else(|| check_stop(1.0, self.step_size.sigma < SMALLEST_EXTENT, flat))
     }
 }

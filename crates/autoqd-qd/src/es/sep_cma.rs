@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::sampling::{self, norm2};
-use super::step_size::{StepSize, check_stop};
+use super::step_size::{SMALLEST_EXTENT, StepSize, check_stop};
 use super::weights::Weights;
 use super::{EvolutionStrategy, RankOne, StopReason};
 use crate::error::Result;
@@ -198,6 +198,7 @@ impl EvolutionStrategy for SepCmaEs {
             .variances
             .iter()
             .fold((f64::INFINITY, 0.0), |(lo, up), &v| (f64::min(lo, v), f64::max(up, v)));
-        diverged.or_else(|| check_stop(largest / smallest, self.step_size.sigma, largest, flat))
+        let vanished = self.step_size.sigma * libm::sqrt(largest) < SMALLEST_EXTENT;
+        diverged.or_else(|| check_stop(largest / smallest, vanished, flat))
     }
 }

@@ -42,11 +42,14 @@ impl StepSize {
     }
 }
 
+/// The longest axis of a distribution that is too small to go on.
+pub(crate) const SMALLEST_EXTENT: f64 = 1e-11;
+
 /// The stop test of the CMA-ES family: condition, extent of the longest axis, flat values.
-pub(crate) fn check_stop(condition: f64, sigma: f64, largest: f64, flat: bool) -> Option<StopReason> {
+pub(crate) fn check_stop(condition: f64, vanished: bool, flat: bool) -> Option<StopReason> {
     if condition > 1e14 {
         Some(StopReason::IllConditioned)
-    } else if sigma * libm::sqrt(largest) < 1e-11 {
+    } else if vanished {
         Some(StopReason::StepSizeVanished)
     } else {
         flat.then_some(StopReason::FlatValues)
