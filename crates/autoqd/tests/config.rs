@@ -1,8 +1,8 @@
 //! Layers, checks, round trips and the reference page of the configuration.
 
 use autoqd::config::{
-    ArchiveLayout, Auto, Config, ConfigError, DnsSpace, EmitterKind, Layers, Method, OneOrEach, Restart, RestartRule,
-    RunConfig, TaskFacts, check_resume, fields, json_schema, preset_names, reference_page,
+    ArchiveLayout, Auto, Config, ConfigError, DnsSpace, EmitterKind, Layers, Method, OneOrEach, Restart,
+    RestartRule, RunConfig, TaskFacts, check_resume, fields, json_schema, preset_names, reference_page,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -32,7 +32,10 @@ fn defaults_are_the_papers_tables() {
     assert_eq!((run.emitters.count(), run.emitters.batch_size), (5, 64));
     assert_eq!(run.emitters.sigma0, [0.02, 0.04, 0.08, 0.16, 0.32]);
     assert_eq!(run.emitters.restart, Restart::Every(100));
-    assert_eq!((run.archive.learning_rate, run.archive.threshold_min, run.archive.qd_offset), (0.01, 0.0, 0.0));
+    assert_eq!(
+        (run.archive.learning_rate, run.archive.threshold_min, run.archive.qd_offset),
+        (0.01, 0.0, 0.0)
+    );
     let grid = ArchiveLayout::Grid { cells: vec![10; 4], bounds: vec![[-1.2, 1.2]; 4] };
     assert_eq!(run.archive.layout, grid);
     assert_eq!(run.archive.layout.capacity(), 10_000);
@@ -64,7 +67,9 @@ fn every_preset_gives_a_valid_run_for_every_method() {
 fn the_later_layer_wins() {
     let config = Layers::new()
         .preset("quick")
-        .and_then(|l| l.toml("batch_size = 7\nepisodes = 3\n[embedding]\nfeatures = 30\ngamma = 0.9", "run.toml"))
+        .and_then(|l| {
+            l.toml("batch_size = 7\nepisodes = 3\n[embedding]\nfeatures = 30\ngamma = 0.9", "run.toml")
+        })
         .and_then(|l| l.set("episodes=4"))
         .and_then(|l| l.set("embedding.gamma = 0.95"))
         .and_then(|l| l.flag("seed", 9, "--seed"))
@@ -121,7 +126,10 @@ fn a_typo_is_answered_with_the_nearest_key() {
 #[test]
 fn a_wrong_type_names_key_value_and_what_is_expected() {
     for (set, expected) in [
-        ("iterations=many", "--set iterations: iterations = \"many\" is not possible; expected a whole number"),
+        (
+            "iterations=many",
+            "--set iterations: iterations = \"many\" is not possible; expected a whole number",
+        ),
         ("iterations=-3", "iterations = -3 is not possible; expected a whole number"),
         ("iterations=2.5", "iterations = 2.5 is not possible"),
         ("emitter=cmaes", "emitter = \"cmaes\" is not possible; expected one of \"cma\", \"csa\""),
@@ -171,7 +179,10 @@ fn nonsense_is_refused_with_key_value_range_and_remedy() {
     ] {
         let message = refusal(sets);
         assert!(message.starts_with(key) || message.contains(key), "{sets:?}: {message}");
-        assert!(message.contains("not allowed: ") && message.contains("; ") || message.contains("expected"), "{message}");
+        assert!(
+            message.contains("not allowed: ") && message.contains("; ") || message.contains("expected"),
+            "{message}"
+        );
     }
     let message = Config::default().resolve(&swimmer()).unwrap_err().to_string();
     assert!(message.contains("a task is needed"), "{message}");
@@ -239,8 +250,14 @@ fn resume_may_change_iterations_upwards_threads_and_checkpoints_only() {
 #[test]
 fn the_next_refit_lies_within_the_run() {
     let run = resolved(&["iterations=120"]);
-    assert_eq!([0, 19, 20, 50, 100].map(|i| run.next_refit(i)), [Some(20), Some(20), Some(50), Some(100), None]);
-    assert!(matches!(resolved(&["archive=dns"]).archive.layout, ArchiveLayout::Dns { space: DnsSpace::Measures, .. }));
+    assert_eq!(
+        [0, 19, 20, 50, 100].map(|i| run.next_refit(i)),
+        [Some(20), Some(20), Some(50), Some(100), None]
+    );
+    assert!(matches!(
+        resolved(&["archive=dns"]).archive.layout,
+        ArchiveLayout::Dns { space: DnsSpace::Measures, .. }
+    ));
 }
 
 #[test]
@@ -263,7 +280,10 @@ fn the_reference_page_is_current() {
         std::fs::write(&path, &page).unwrap();
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(stored == page, "docs/config-reference.md is out of date: AUTOQD_BLESS=1 cargo test -p autoqd --test config");
+    assert!(
+        stored == page,
+        "docs/config-reference.md is out of date: AUTOQD_BLESS=1 cargo test -p autoqd --test config"
+    );
 }
 
 proptest! {
@@ -291,6 +311,7 @@ fn value() -> impl Strategy<Value = String> {
         any::<f64>().prop_map(|v| format!("{v:?}").replace("NaN", "nan")),
         (0usize..200).prop_map(|v| v.to_string()),
         prop::collection::vec(0u64..400, 0..6).prop_map(|v| format!("{v:?}")),
-        prop::sample::select(vec!["true", "auto", "cma", "none", "[[0,1],[0,1]]", "{}"]).prop_map(str::to_owned),
+        prop::sample::select(vec!["true", "auto", "cma", "none", "[[0,1],[0,1]]", "{}"])
+            .prop_map(str::to_owned),
     ]
 }

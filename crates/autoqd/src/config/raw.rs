@@ -42,8 +42,8 @@ pub struct Config {
     pub emitters: usize,
     /// Candidates per emitter and iteration.
     pub batch_size: usize,
-    /// First step size of the emitters: one number, or a list with one per emitter. `auto` is 0.02, 0.04, 0.08
-    /// and so on, doubling: bold and careful emitters side by side.
+    /// First step size of the emitters: one number, or a list with one per emitter. `auto` doubles from 0.02 to 0.32
+    /// and starts again: bold and careful emitters side by side.
     pub sigma0: Auto<OneOrEach<f64>>,
     /// By what an evolution strategy ranks its candidates.
     pub ranker: Ranker,

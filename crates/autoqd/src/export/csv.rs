@@ -29,7 +29,11 @@ fn header(column: &Column<'_>) -> Vec<String> {
 }
 
 fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Numbers are written with as many digits as it takes to read back the same bits; NaN as an empty cell.

@@ -7,7 +7,8 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 
 pub(super) fn write(table: &ArchiveTable, path: &Path) -> Result<(), RunFolderError> {
     // Stored like numpy.savez does; the date is left at the format's first day, so that the bytes do not change.
-    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
+    let options =
+        SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
     write_atomic(path, |file| {
         let mut zip = ZipWriter::new(file);
         for column in table.columns() {

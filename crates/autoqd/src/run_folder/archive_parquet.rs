@@ -1,29 +1,28 @@
 //! The result archive as a Parquet file.
 //!
 //! Plain columns of doubles and unsigned integers, lists for seeds, embedding and parameters, no nulls. The key-value
-//! metadata holds the format version, the checksum of the content and the checksum of the encoded pages; the latter
-//! is compared before a page is decoded.
+//! metadata holds the format version and the checksum of the content. Between the pages and the footer, where Parquet
+//! readers do not look, stand 32 bytes: the blake3 of all other bytes of the file, compared before anything is decoded.
 
 use super::archive_table::{ArchiveTable, Column, ColumnData, MEASURES_PREFIX};
 use super::{FillError, RunFolderError, write_atomic};
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{DataType, DoubleType, Int64Type};
-use parquet::file::metadata::{KeyValue, ParquetMetaData};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 const VERSION: u32 = 1;
 const VERSION_KEY: &str = "autoqd.version";
 const DIGEST_KEY: &str = "autoqd.digest";
-const PAGES_KEY: &str = "autoqd.pages_blake3";
 const PREFIX: &str = "autoqd.meta.";
 
 impl ArchiveTable {
@@ -35,24 +34,33 @@ impl ArchiveTable {
 
     /// Reads a table and checks it.
     pub fn read_parquet(path: &Path) -> Result<Self, RunFolderError> {
-        let mut file = File::open(path).map_err(|e| RunFolderError::io("read", path, e))?;
-        let (metadata, keys) = read_footer(&file).map_err(|e| RunFolderError::damaged(path, e))?;
+        let file = File::open(path).map_err(|e| RunFolderError::io("read", path, e))?;
+        check_file(&file).map_err(|e| RunFolderError::damaged(path, e))?;
+        let keys = read_keys(&file).map_err(|e| RunFolderError::damaged(path, e))?;
         if let Some(found) = keys.get(VERSION_KEY).and_then(|v| v.parse().ok()).filter(|v| *v > VERSION) {
             return Err(RunFolderError::NewerVersion { path: path.to_owned(), found, known: VERSION });
         }
-        check_pages(&mut file, &metadata, &keys).map_err(|e| RunFolderError::damaged(path, e))?;
         read(file, &keys).map_err(|e| RunFolderError::damaged(path, e))
     }
 }
 
-struct Hashing<W> {
+const DIGEST: u64 = 32;
+/// Length of the footer and the format's magic.
+const TAIL: u64 = 8;
+
+/// Passes pages on and holds the footer back, so that the checksum can go between them.
+struct Sink<W> {
     out: W,
     hasher: blake3::Hasher,
+    footer: Option<Vec<u8>>,
 }
 
-impl<W: Write> Write for Hashing<W> {
+impl<W: Write> Write for Sink<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = self.out.write(bytes)?;
+        let n = match &mut self.footer {
+            Some(footer) => footer.write(bytes)?,
+            None => self.out.write(bytes)?,
+        };
         self.hasher.update(&bytes[..n]);
         Ok(n)
     }
@@ -77,7 +85,7 @@ fn write(table: &ArchiveTable, out: &mut (impl Write + Send)) -> Result<(), Fill
         .set_created_by("autoqd".to_owned())
         .set_key_value_metadata(Some(keys))
         .build();
-    let sink = Hashing { out, hasher: blake3::Hasher::new() };
+    let sink = Sink { out, hasher: blake3::Hasher::new(), footer: None };
     let mut writer = SerializedFileWriter::new(sink, schema(&columns)?, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
     for column in &columns {
@@ -92,10 +100,10 @@ fn write(table: &ArchiveTable, out: &mut (impl Write + Send)) -> Result<(), Fill
     }
     group.close()?;
     writer.flush()?;
-    let pages = writer.inner().hasher.finalize().to_hex().to_string();
-    writer.append_key_value_metadata(KeyValue::new(PAGES_KEY.to_owned(), pages));
-    writer.close()?;
-    Ok(())
+    writer.inner_mut().footer = Some(Vec::new());
+    let Sink { out, hasher, footer } = writer.into_inner()?;
+    out.write_all(hasher.finalize().as_bytes())?;
+    Ok(out.write_all(&footer.unwrap_or_default())?)
 }
 
 fn write_column<T: DataType, W: Write + Send>(
@@ -138,33 +146,30 @@ fn field(column: &Column<'_>) -> Result<TypePtr, FillError> {
     Ok(Arc::new(group.with_converted_type(ConvertedType::LIST).with_fields(vec![list]).build()?))
 }
 
-fn read_footer(file: &File) -> Result<(ParquetMetaData, BTreeMap<String, String>), FillError> {
+fn read_keys(file: &File) -> Result<BTreeMap<String, String>, FillError> {
     let reader = SerializedFileReader::new(file.try_clone()?)?;
-    let metadata = reader.metadata().clone();
-    let keys = metadata.file_metadata().key_value_metadata().into_iter().flatten();
-    let keys = keys.filter_map(|kv| Some((kv.key.clone(), kv.value.clone()?))).collect();
-    Ok((metadata, keys))
+    let keys = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    Ok(keys.filter_map(|kv| Some((kv.key.clone(), kv.value.clone()?))).collect())
 }
 
-/// Compares the checksum of everything before the footer.
-fn check_pages(
-    file: &mut File,
-    metadata: &ParquetMetaData,
-    keys: &BTreeMap<String, String>,
-) -> Result<(), FillError> {
-    let ends = metadata.row_groups().iter().flat_map(|group| group.columns()).map(|column| {
-        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-        start.checked_add(column.compressed_size()).and_then(|end| u64::try_from(end).ok())
-    });
-    let end = ends.collect::<Option<Vec<_>>>().ok_or("its footer is damaged")?.into_iter().max().unwrap_or(4);
+/// Compares the checksum of the file.
+fn check_file(mut file: &File) -> Result<(), FillError> {
+    let len = file.seek(SeekFrom::End(0))?;
+    let mut tail = [0; TAIL as usize];
+    file.seek(SeekFrom::Start(len.saturating_sub(TAIL)))?;
+    file.read_exact(&mut tail).map_err(|_| "it ends too early")?;
+    let footer = TAIL + u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
+    let position = len.checked_sub(footer + DIGEST).ok_or("it is cut, or not a Parquet file")?;
     file.rewind()?;
     let mut hasher = blake3::Hasher::new();
-    io::copy(&mut file.take(end), &mut hasher)?;
-    let stored = keys.get(PAGES_KEY).ok_or("it was not written by autoqd: it has no checksum")?;
-    if *stored == hasher.finalize().to_hex().as_str() {
+    io::copy(&mut file.take(position), &mut hasher)?;
+    let mut stored = [0; DIGEST as usize];
+    file.read_exact(&mut stored)?;
+    io::copy(&mut file, &mut hasher)?;
+    if blake3::Hash::from_bytes(stored) == hasher.finalize() {
         Ok(())
     } else {
-        Err("its checksum does not match: it was cut or altered".into())
+        Err("its checksum does not match: it was cut, altered or not written by autoqd".into())
     }
 }
 
