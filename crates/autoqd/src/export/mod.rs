@@ -2,6 +2,9 @@
 
 mod csv;
 mod npz;
+mod policy_onnx;
+
+pub use policy_onnx::policy_to_onnx;
 
 use crate::run_folder::{ArchiveTable, ColumnData, RunFolderError, Tensor, TensorFile};
 use std::path::Path;
