@@ -104,8 +104,11 @@ fn newton_euler<F: Lane>(inertial: &V6<F>, momentum: &V6<F>, v: &V6<F>) -> V6<F>
 fn spatial_drag<F: Lane>(drag: &Drag, principal: &M3<F>, d: V3<F>, v: &V6<F>) -> V6<F> {
     let w = transposed_vector(principal, angular(v));
     let u = transposed_vector(principal, cross_add(angular(v), d, linear(v)));
-    let torque = [0, 1, 2].map(|k| resistance(w[k], drag.linear_torque, drag.quadratic_torque[k]));
-    let push = [0, 1, 2].map(|k| resistance(u[k], drag.linear_force, drag.quadratic_force[k]));
+    let (mut torque, mut push) = (zero3(), zero3());
+    for k in 0..3 {
+        torque[k] = resistance(w[k], drag.linear_torque, drag.quadratic_torque[k]);
+        push[k] = resistance(u[k], drag.linear_force, drag.quadratic_force[k]);
+    }
     let force = multiply_vector(principal, push);
     spatial(cross_add(d, force, multiply_vector(principal, torque)), force)
 }

@@ -5,7 +5,7 @@ use crate::constraint::{Contacts, Found, impedance, row_weight};
 use crate::forces::rotation_vector;
 use crate::kinematics_spatial::Spatial;
 use crate::rigid::{Pose, Vec3};
-use crate::segments::closest_points;
+use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};
 use crate::vector::*;
 
@@ -73,7 +73,7 @@ impl<F: Lane> Spatial<F> {
         if !active.any() {
             return;
         }
-        let c = center_at.unwrap_or_else(|| place(r, center, x));
+        let c = center_at.unwrap_or(place(r, center, x));
         let normal = splat3(plane.normal);
         let down = distance.mul_add(F::splat(0.5), F::splat(radius));
         let point = scale_add3(normal, -down, c);
@@ -105,7 +105,7 @@ impl<F: Lane> Spatial<F> {
         if !height.lt(F::splat(law.margin + reach)).any() {
             return;
         }
-        let tangent = default_tangent(normal);
+        let push = PlanePush { id, law, normal, tangent: default_tangent(normal) };
         let mut free = F::Mask::from_bits(u8::MAX);
         let mut found_before = [free.not(); 3];
         for corner in 0..8 {
@@ -118,9 +118,7 @@ impl<F: Lane> Spatial<F> {
             if !active.any() {
                 continue;
             }
-            let at = scale_add3(offset, F::one(), center);
-            let point = scale_add3(normal, distance * F::splat(-0.5), at);
-            contacts.push(id, law, active, Found { distance, point, normal, tangent });
+            push.push(distance, add3(offset, center), active, contacts);
             // Lanes with four corners are full.
             free = free.and(active.and(found_before[2]).not());
             found_before[2] = found_before[2].or(active.and(found_before[1]));
@@ -152,7 +150,7 @@ impl<F: Lane> Spatial<F> {
         // The axis towards the plane.
         let rise = dot3(normal, upward);
         let flip = F::zero().lt(rise);
-        let axis = [0, 1, 2].map(|i| F::select(flip, -upward[i], upward[i]));
+        let axis = select3(flip, neg3(upward), upward);
         let rise = F::select(flip, -rise, rise);
         // The radius that points down, or any if the disc lies flat.
         let lower = sub3(scale3(axis, rise), normal);
@@ -160,24 +158,19 @@ impl<F: Lane> Spatial<F> {
         let tilted = F::splat(TINY * TINY).le(squared);
         let factor = F::splat(shape.radius) / squared.sqrt();
         let flat = scale3(column(&frame, 0), F::splat(shape.radius));
-        let spoke = [0, 1, 2].map(|i| F::select(tilted, lower[i] * factor, flat[i]));
+        let spoke = select3(tilted, scale3(lower, factor), flat);
         let spoke_rise = dot3(spoke, normal);
         let half = F::splat(shape.half_length);
         let (axis, rise) = (scale3(axis, half), rise * half);
         let tangent = default_tangent(normal);
-        let mut push = |distance: F, at: V3<F>, active: F::Mask| {
-            if active.any() {
-                let point = scale_add3(normal, distance * F::splat(-0.5), at);
-                contacts.push(id, law, active, Found { distance, point, normal, tangent });
-            }
-        };
-        let add = |a: V3<F>, b: V3<F>| scale_add3(a, F::one(), b);
-        let disc = add(center, axis);
+        let disc = add3(center, axis);
         let distance = height + rise + spoke_rise;
         let touching = distance.lt(margin);
-        push(distance, add(disc, spoke), touching);
+        let push = PlanePush { id, law, normal, tangent };
+        push.push(distance, add3(disc, spoke), touching, contacts);
         let distance = height - rise + spoke_rise;
-        push(distance, add(sub3(center, axis), spoke), touching.and(distance.lt(margin)));
+        let active = touching.and(distance.lt(margin));
+        push.push(distance, add3(sub3(center, axis), spoke), active, contacts);
         let minus_half = F::splat(-0.5);
         let distance = height + rise + spoke_rise * minus_half;
         let active = touching.and(distance.lt(margin));
@@ -185,8 +178,8 @@ impl<F: Lane> Spatial<F> {
             let side = unit(cross(spoke, axis));
             let side = scale3(side, F::splat(shape.radius * 3.0_f64.sqrt() / 2.0));
             let middle = scale_add3(spoke, minus_half, disc);
-            push(distance, add(middle, side), active);
-            push(distance, sub3(middle, side), active);
+            push.push(distance, add3(middle, side), active, contacts);
+            push.push(distance, sub3(middle, side), active, contacts);
         }
     }
 
@@ -199,27 +192,27 @@ impl<F: Lane> Spatial<F> {
         second: &Segment,
         contacts: &mut Slots<F>,
     ) {
-        let place_segment = |s: &Segment| {
-            let r = &self.rotations[s.body];
-            (place(r, &s.center, self.positions[s.body]), turn(r, &s.half_axis))
+        let (r1, r2) = (&self.rotations[first.body], &self.rotations[second.body]);
+        let segments = Segments {
+            centers: [
+                place(r1, &first.center, self.positions[first.body]),
+                place(r2, &second.center, self.positions[second.body]),
+            ],
+            half_axes: [turn(r1, &first.half_axis), turn(r2, &second.half_axis)],
+            long: [first.half_axis != [0.0; 3], second.half_axis != [0.0; 3]],
+            radii: [first.radius, second.radius],
+            margin: law.margin,
         };
-        let (a, b) = (place_segment(first), place_segment(second));
-        let between = sub3(a.0, b.0);
-        let length = |s: &Segment| crate::rigid::dot(s.half_axis, s.half_axis).sqrt();
-        let reach = length(first) + length(second) + first.radius + second.radius + law.margin;
-        if !dot3(between, between).lt(F::splat(reach * reach)).any() {
+        if !segments.near(first.half_length + second.half_length) {
             return;
         }
-        let long = [first, second].map(|s| s.half_axis != [0.0; 3]);
-        closest_points(a, b, long, [first.radius, second.radius], law.margin, |active, closest| {
-            let (distance, point, normal) = (closest.distance, closest.point, closest.normal);
-            contacts.push(
-                id,
-                law,
-                active,
-                Found { distance, point, normal, tangent: default_tangent(normal) },
-            );
-        });
+        let (touching, parallel) = segments.touching();
+        push_segments(id, law, touching, contacts);
+        if parallel.any() {
+            for touching in segments.touching_along(parallel) {
+                push_segments(id, law, touching, contacts);
+            }
+        }
     }
 
     #[inline(always)]
@@ -227,9 +220,13 @@ impl<F: Lane> Spatial<F> {
         for s in 0..contacts.count {
             let (x, n, t) = (contacts.points[s], contacts.normals[s], contacts.tangents[s]);
             let second = cross(n, t);
+            let touched = contacts.touched[s];
             let mut root = usize::MAX;
             let mut p = x;
-            contacts.fill(s, qvel, |k| {
+            for (k, basis) in contacts.basis_of(s).iter_mut().enumerate() {
+                if touched >> k & 1 == 0 {
+                    continue;
+                }
                 let body = &model.bodies[model.freedoms[k].body];
                 if body.root != root {
                     root = body.root;
@@ -237,9 +234,39 @@ impl<F: Lane> Spatial<F> {
                 }
                 let axis = &self.axes[k];
                 let motion = cross_add(angular(axis), p, linear(axis));
-                [dot3(n, motion), dot3(t, motion), dot3(second, motion)]
-            });
+                *basis = [dot3(n, motion), dot3(t, motion), dot3(second, motion)];
+            }
+            contacts.finish_slot(s, qvel);
         }
+    }
+}
+
+/// Contacts of one geom with a plane.
+struct PlanePush<'a, F> {
+    id: usize,
+    law: &'a ContactLaw,
+    normal: V3<F>,
+    tangent: V3<F>,
+}
+
+impl<F: Lane> PlanePush<'_, F> {
+    /// A contact half way between the point `at` of the geom and the plane.
+    #[inline(always)]
+    fn push(&self, distance: F, at: V3<F>, active: F::Mask, contacts: &mut Slots<F>) {
+        if active.any() {
+            let point = scale_add3(self.normal, distance * F::splat(-0.5), at);
+            let found = Found { distance, point, normal: self.normal, tangent: self.tangent };
+            contacts.push(self.id, self.law, active, found);
+        }
+    }
+}
+
+#[inline(always)]
+fn push_segments<F: Lane>(id: usize, law: &ContactLaw, touching: Touching<F, 3>, contacts: &mut Slots<F>) {
+    if touching.lanes.any() {
+        let Closest { distance, point, normal } = touching.closest;
+        let tangent = default_tangent(normal);
+        contacts.push(id, law, touching.lanes, Found { distance, point, normal, tangent });
     }
 }
 
@@ -299,7 +326,9 @@ fn ball_limit<F: Lane>(limit: &BallLimit, qpos: &[F], qvel: &[F], contacts: &mut
             *entry = F::select(mask, axis[i], *entry);
         }
         contacts.weights[s] = F::select(mask, weight, contacts.weights[s]);
-        contacts.references[s] = contacts.references[s].map(|old| F::select(mask, reference, old));
+        for old in &mut contacts.references[s] {
+            *old = F::select(mask, reference, *old);
+        }
         contacts.touched[s] |= 7 << d;
     }
 }

@@ -1,9 +1,9 @@
 //! Contacts of a planar mechanism.
 
-use crate::compile::{Compiled, PlanarContact, PlanarPlan};
+use crate::compile::{Compiled, ContactLaw, PlanarContact, PlanarPlan};
 use crate::constraint::{Contacts, Found};
 use crate::kinematics_planar::Planar;
-use crate::segments::{Closest, closest_points};
+use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};
 use crate::vector::*;
 
@@ -28,7 +28,7 @@ impl<F: Lane> Planar<F> {
                     if !active.any() {
                         continue;
                     }
-                    let n = normal.map(F::splat);
+                    let n: V2<F> = splat2(*normal);
                     // The contact point is half way into the penetration.
                     let down = distance.mul_add(F::splat(0.5), F::splat(*radius));
                     let point = [n[0].neg_mul_add(down, x[0]), n[1].neg_mul_add(down, x[1])];
@@ -36,17 +36,29 @@ impl<F: Lane> Planar<F> {
                     let found = Found { distance, point, normal: n, tangent: [F::zero(); 2] };
                     contacts.push(id, &contact.law, active, found);
                 }
-                PlanarContact::Segments { bodies, centers, half_axes, radii } => {
-                    let segment = |k: usize| {
-                        let (r, x) = (self.rotations[bodies[k]], self.positions[bodies[k]]);
-                        (place2(r, centers[k], x), place2(r, half_axes[k], [F::zero(); 2]))
+                PlanarContact::Segments { bodies, centers, half_axes, half_lengths, radii } => {
+                    let zero = [F::zero(); 2];
+                    let (r1, r2) = (self.rotations[bodies[0]], self.rotations[bodies[1]]);
+                    let segments = Segments {
+                        centers: [
+                            place2(r1, centers[0], self.positions[bodies[0]]),
+                            place2(r2, centers[1], self.positions[bodies[1]]),
+                        ],
+                        half_axes: [place2(r1, half_axes[0], zero), place2(r2, half_axes[1], zero)],
+                        long: [half_axes[0] != [0.0; 2], half_axes[1] != [0.0; 2]],
+                        radii: *radii,
+                        margin: contact.law.margin,
                     };
-                    let lengths = half_axes.map(|a| a != [0.0; 2]);
-                    let margin = contact.law.margin;
-                    closest_points(segment(0), segment(1), lengths, *radii, margin, |active, closest| {
-                        contacts.upright = false;
-                        contacts.push(id, &contact.law, active, found(closest));
-                    });
+                    if !segments.near(*half_lengths) {
+                        continue;
+                    }
+                    let (touching, parallel) = segments.touching();
+                    push_segments(id, &contact.law, touching, contacts);
+                    if parallel.any() {
+                        for touching in segments.touching_along(parallel) {
+                            push_segments(id, &contact.law, touching, contacts);
+                        }
+                    }
                 }
             }
         }
@@ -57,9 +69,13 @@ impl<F: Lane> Planar<F> {
     fn contact_jacobians(&self, model: &Compiled, qvel: &[F], contacts: &mut Contacts<F, 2>) {
         for s in 0..contacts.count {
             let (x, n, upright) = (contacts.points[s], contacts.normals[s], contacts.upright);
+            let touched = contacts.touched[s];
             let mut root = usize::MAX;
             let mut p = x;
-            contacts.fill(s, qvel, |k| {
+            for (k, basis) in contacts.basis_of(s).iter_mut().enumerate() {
+                if touched >> k & 1 == 0 {
+                    continue;
+                }
                 let body = &model.bodies[model.freedoms[k].body];
                 if body.root != root {
                     root = body.root;
@@ -68,29 +84,34 @@ impl<F: Lane> Planar<F> {
                 let axis = &self.axes[k];
                 let u = axis[0].neg_mul_add(p[1], axis[1]);
                 let v = axis[0].mul_add(p[0], axis[2]);
-                if upright {
+                *basis = if upright {
                     // What the general form gives for a normal along u, to the bit.
                     [u, v]
                 } else {
                     [n[0].mul_add(u, n[1] * v), n[0].mul_add(v, -(n[1] * u))]
-                }
-            });
+                };
+            }
+            contacts.finish_slot(s, qvel);
         }
+    }
+}
+
+#[inline(always)]
+fn push_segments<F: Lane>(
+    id: usize,
+    law: &ContactLaw,
+    touching: Touching<F, 2>,
+    contacts: &mut Contacts<F, 2>,
+) {
+    if touching.lanes.any() {
+        let Closest { distance, point, normal } = touching.closest;
+        contacts.upright = false;
+        contacts.push(id, law, touching.lanes, Found { distance, point, normal, tangent: [F::zero(); 2] });
     }
 }
 
 /// normal . x; exact for the usual floor.
 #[inline(always)]
 fn plane_height<F: Lane>(normal: [f64; 2], x: V2<F>) -> F {
-    if normal == [1.0, 0.0] { x[0] } else { dot2(normal.map(F::splat), x) }
-}
-
-#[inline(always)]
-fn found<F: Lane>(closest: Closest<F, 2>) -> Found<F, 2> {
-    Found {
-        distance: closest.distance,
-        point: closest.point,
-        normal: closest.normal,
-        tangent: [F::zero(); 2],
-    }
+    if normal == [1.0, 0.0] { x[0] } else { dot2(splat2(normal), x) }
 }

@@ -26,7 +26,14 @@ pub(crate) fn impedance<F: Lane>(law: &Impedance, distance: F) -> F {
 
 #[inline(always)]
 fn power<F: Lane>(x: F, exponent: f64) -> F {
-    if exponent == 2.0 { x * x } else { x.map(|x| x.max(0.0).powf(exponent)) }
+    if exponent == 2.0 {
+        return x * x;
+    }
+    let mut lanes = x.to_array();
+    for x in &mut lanes {
+        *x = x.max(0.0).powf(exponent);
+    }
+    F::from_array(lanes)
 }
 
 /// The stiffness of a row, from its impedance: 1 / R with R = (1 - d)/d weight factor.
@@ -233,16 +240,15 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         while pending != 0 {
             let (s, group) = self.take_slot(&mut pending);
             let mask = F::Mask::from_bits(group);
-            let put = |new: F, old: &mut F| *old = F::select(mask, new, *old);
             for i in 0..D {
-                put(found.point[i], &mut self.points[s][i]);
-                put(found.normal[i], &mut self.normals[s][i]);
-                put(found.tangent[i], &mut self.tangents[s][i]);
+                put(mask, found.point[i], &mut self.points[s][i]);
+                put(mask, found.normal[i], &mut self.normals[s][i]);
+                put(mask, found.tangent[i], &mut self.tangents[s][i]);
             }
-            put(F::splat(law.friction), &mut self.frictions[s]);
-            put(weight, &mut self.weights[s]);
-            put(restoring, &mut self.restoring[s]);
-            put(F::splat(law.law.damping), &mut self.damping[s]);
+            put(mask, F::splat(law.friction), &mut self.frictions[s]);
+            put(mask, weight, &mut self.weights[s]);
+            put(mask, restoring, &mut self.restoring[s]);
+            put(mask, F::splat(law.law.damping), &mut self.damping[s]);
             self.touched[s] |= law.forward | law.backward;
             for lane in lanes_of(group) {
                 self.forward[s][lane] = law.forward;
@@ -289,12 +295,21 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         self.touched[s] = 0;
     }
 
-    /// Writes the Jacobian of slot `s` from the motion `basis_of(k)` of its basis per degree of freedom, and the
-    /// reference accelerations.
+    /// The Jacobian of slot `s`, to write the motion of its basis per degree of freedom, where `touched` has a bit.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, s: usize, qvel: &[F], mut basis_of: impl FnMut(usize) -> [F; D]) {
+    pub(crate) fn basis_of(&mut self, s: usize) -> &mut [[F; D]] {
+        &mut self.jacobian[s * self.freedoms..(s + 1) * self.freedoms]
+    }
+
+    /// Makes the Jacobian of slot `s` from the motion of its basis: each lane keeps the degrees of freedom that move
+    /// its own two bodies. Writes the reference accelerations.
+    #[inline(always)]
+    pub(crate) fn finish_slot(&mut self, s: usize, qvel: &[F]) {
         let (forward, backward) = (&self.forward[s], &self.backward[s]);
-        let pushes_back = backward.iter().any(|&b| b != 0);
+        let mut pushes_back = 0;
+        for word in backward {
+            pushes_back |= word;
+        }
         let touched = self.touched[s];
         let jacobian = &mut self.jacobian[s * self.freedoms..(s + 1) * self.freedoms];
         let mut velocity = [F::zero(); D];
@@ -303,19 +318,21 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
                 *entry = [F::zero(); D];
                 continue;
             }
-            let basis = basis_of(k);
             let ahead = F::lanes_with_bit(forward, k);
-            let mut j = basis.map(|x| x.keep(ahead));
-            if pushes_back {
-                let behind = F::lanes_with_bit(backward, k);
-                (0..D).for_each(|i| j[i] = j[i] - basis[i].keep(behind));
+            for i in 0..D {
+                let basis = entry[i];
+                entry[i] = basis.keep(ahead);
+                if pushes_back != 0 {
+                    entry[i] = entry[i] - basis.keep(F::lanes_with_bit(backward, k));
+                }
+                velocity[i] = entry[i].mul_add(v, velocity[i]);
             }
-            *entry = j;
-            (0..D).for_each(|i| velocity[i] = j[i].mul_add(v, velocity[i]));
         }
         let damping = self.damping[s];
-        self.references[s] =
-            pyramid(self.frictions[s], velocity).map(|v| damping.neg_mul_add(v, self.restoring[s]));
+        let rows = pyramid(self.frictions[s], velocity);
+        for i in 0..4 {
+            self.references[s][i] = damping.neg_mul_add(rows[i], self.restoring[s]);
+        }
     }
 
     /// J x of every row.
@@ -325,7 +342,9 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         for s in 0..count {
             let mut v = [F::zero(); D];
             for (j, &x) in jacobian[s * n..(s + 1) * n].iter().zip(x) {
-                (0..D).for_each(|i| v[i] = j[i].mul_add(x, v[i]));
+                for i in 0..D {
+                    v[i] = j[i].mul_add(x, v[i]);
+                }
             }
             out[s] = pyramid(frictions[s], v);
         }
@@ -336,6 +355,12 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
     pub(crate) fn multiplied(i: usize, weight: F) -> F {
         if D == 2 && i == 2 { weight + weight } else { weight }
     }
+}
+
+/// Writes the lanes of a mask.
+#[inline(always)]
+fn put<F: Lane>(mask: F::Mask, new: F, old: &mut F) {
+    *old = F::select(mask, new, *old);
 }
 
 /// The lanes of a set.

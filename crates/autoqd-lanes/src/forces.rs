@@ -83,9 +83,10 @@ fn add_spring<F: Lane>(spring: &Spring, qpos: &[F], force: &mut [F]) {
         force[d + i] = (qpos[q + i] - F::splat(spring.relaxed[i])).neg_mul_add(k, force[d + i]);
     }
     if matches!(spring.kind, JointKind::Free | JointKind::Ball) {
-        let now: [F; 4] = std::array::from_fn(|i| qpos[q + straight + i]);
-        let relaxed: [f64; 4] = std::array::from_fn(|i| spring.relaxed[straight + i]);
-        let inverse = [relaxed[0], -relaxed[1], -relaxed[2], -relaxed[3]].map(F::splat);
+        let (from, relaxed) = (q + straight, &spring.relaxed[straight..]);
+        let now = [qpos[from], qpos[from + 1], qpos[from + 2], qpos[from + 3]];
+        let inverse =
+            [F::splat(relaxed[0]), F::splat(-relaxed[1]), F::splat(-relaxed[2]), F::splat(-relaxed[3])];
         let turned = rotation_vector(quaternion_product(inverse, normalized(now)));
         for i in 0..3 {
             force[d + straight + i] = turned[i].neg_mul_add(k, force[d + straight + i]);
@@ -97,7 +98,7 @@ fn add_spring<F: Lane>(spring: &Spring, qpos: &[F], force: &mut [F]) {
 /// need it.
 #[inline(always)]
 pub(crate) fn rotation_vector<F: Lane>(q: [F; 4]) -> [F; 3] {
-    let q = q.map(F::to_array);
+    let q = [q[0].to_array(), q[1].to_array(), q[2].to_array(), q[3].to_array()];
     let mut out = [[0.0; LANES]; 3];
     for lane in 0..LANES {
         let axis = [q[1][lane], q[2][lane], q[3][lane]];
@@ -107,7 +108,9 @@ pub(crate) fn rotation_vector<F: Lane>(q: [F; 4]) -> [F; 3] {
             angle -= 2.0 * std::f64::consts::PI;
         }
         let factor = if sine < 1e-15 { 2.0 } else { angle / sine };
-        (0..3).for_each(|i| out[i][lane] = axis[i] * factor);
+        for i in 0..3 {
+            out[i][lane] = axis[i] * factor;
+        }
     }
-    out.map(F::from_array)
+    [F::from_array(out[0]), F::from_array(out[1]), F::from_array(out[2])]
 }

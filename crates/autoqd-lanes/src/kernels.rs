@@ -1,7 +1,8 @@
 //! The parts of a step, compiled once per back end with its instruction set enabled.
 //!
 //! Engine code is generic and `#[inline(always)]`; it becomes vector code where it is inlined into one of the
-//! functions below. Keeping their number small keeps the build short.
+//! functions below. Keeping their number small keeps the build short. It has no closures over lanes: a closure
+//! cannot be marked so, and would stay a call of baseline code.
 
 use crate::integrate::Stage;
 use crate::packed;

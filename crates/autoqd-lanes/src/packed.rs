@@ -68,10 +68,18 @@ pub(crate) fn multiply<F: Lane>(pattern: &Pattern, a: &[F], x: &[F], y: &mut [F]
 /// The sum of the diagonal.
 #[inline(always)]
 pub(crate) fn trace<F: Lane>(pattern: &Pattern, a: &[F]) -> F {
-    (0..pattern.size()).fold(F::zero(), |sum, k| sum + a[pattern.diagonal(k)])
+    let mut sum = F::zero();
+    for k in 0..pattern.size() {
+        sum = sum + a[pattern.diagonal(k)];
+    }
+    sum
 }
 
 #[inline(always)]
 pub(crate) fn dot<F: Lane>(a: &[F], b: &[F]) -> F {
-    a.iter().zip(b).fold(F::zero(), |sum, (x, y)| x.mul_add(*y, sum))
+    let mut sum = F::zero();
+    for (x, y) in a.iter().zip(b) {
+        sum = x.mul_add(*y, sum);
+    }
+    sum
 }

@@ -25,8 +25,22 @@ fn dot<F: Lane, const D: usize>(a: [F; D], b: [F; D]) -> F {
 }
 
 #[inline(always)]
-fn along<F: Lane, const D: usize>((center, half_axis): ([F; D], [F; D]), x: F) -> [F; D] {
-    std::array::from_fn(|i| half_axis[i].mul_add(x, center[i]))
+fn sub<F: Lane, const D: usize>(a: [F; D], b: [F; D]) -> [F; D] {
+    let mut out = a;
+    for i in 0..D {
+        out[i] = a[i] - b[i];
+    }
+    out
+}
+
+/// a s + b
+#[inline(always)]
+fn scale_add<F: Lane, const D: usize>(a: [F; D], s: F, b: [F; D]) -> [F; D] {
+    let mut out = b;
+    for i in 0..D {
+        out[i] = a[i].mul_add(s, b[i]);
+    }
+    out
 }
 
 #[inline(always)]
@@ -34,84 +48,118 @@ fn to_unit<F: Lane>(x: F) -> F {
     x.max(-F::one()).min(F::one())
 }
 
-/// Two balls: reports a contact where they are nearer than `margin`.
-#[inline(always)]
-fn balls<F: Lane, const D: usize>(
-    first: [F; D],
-    second: [F; D],
-    radii: [f64; 2],
-    margin: f64,
-) -> (F::Mask, Closest<F, D>) {
-    let difference: [F; D] = std::array::from_fn(|i| second[i] - first[i]);
-    let length = dot(difference, difference).sqrt();
-    let distance = length - F::splat(radii[0]) - F::splat(radii[1]);
-    let apart = F::splat(COINCIDENT).lt(length);
-    let mut normal = difference.map(|x| (x / length).keep(apart));
-    normal[0] = F::select(apart, normal[0], F::one());
-    let inside = distance.mul_add(F::splat(0.5), F::splat(radii[0]));
-    let point = std::array::from_fn(|i| normal[i].mul_add(inside, first[i]));
-    (distance.lt(F::splat(margin)), Closest { distance, point, normal })
+/// Two rounded segments: centres and half axes, which of them has an extent, radii.
+pub(crate) struct Segments<F, const D: usize> {
+    pub(crate) centers: [[F; D]; 2],
+    pub(crate) half_axes: [[F; D]; 2],
+    pub(crate) long: [bool; 2],
+    pub(crate) radii: [f64; 2],
+    pub(crate) margin: f64,
 }
 
-/// Calls `report` with the lanes in which the segments touch. `long` tells which of them has an extent.
-#[inline(always)]
-pub(crate) fn closest_points<F: Lane, const D: usize>(
-    first: ([F; D], [F; D]),
-    second: ([F; D], [F; D]),
-    long: [bool; 2],
-    radii: [f64; 2],
-    margin: f64,
-    mut report: impl FnMut(F::Mask, Closest<F, D>),
-) {
-    let mut touch = |x1: F, x2: F, among: F::Mask| {
-        let (near, closest) = balls(along(first, x1), along(second, x2), radii, margin);
-        let active = near.and(among);
-        if active.any() {
-            report(active, closest);
+/// Where two segments touch, and in which lanes.
+pub(crate) struct Touching<F: Lane, const D: usize> {
+    pub(crate) lanes: F::Mask,
+    pub(crate) closest: Closest<F, D>,
+}
+
+/// Squares and products of the half axes and the difference of the centres.
+struct Products<F> {
+    a: F,
+    b: F,
+    c: F,
+    u: F,
+    v: F,
+}
+
+impl<F: Lane, const D: usize> Segments<F, D> {
+    /// Whether the bounding spheres are near each other in any lane.
+    #[inline(always)]
+    pub(crate) fn near(&self, half_lengths: f64) -> bool {
+        let between = sub(self.centers[0], self.centers[1]);
+        let reach = half_lengths + self.radii[0] + self.radii[1] + self.margin;
+        dot(between, between).lt(F::splat(reach * reach)).any()
+    }
+
+    #[inline(always)]
+    fn products(&self) -> Products<F> {
+        let [first, second] = self.half_axes;
+        let difference = sub(self.centers[0], self.centers[1]);
+        Products {
+            a: dot(first, first),
+            b: -dot(first, second),
+            c: dot(second, second),
+            u: -dot(first, difference),
+            v: dot(second, difference),
         }
-        active
-    };
-    let everywhere = F::Mask::from_bits(u8::MAX);
-    let one = F::one();
-    let difference: [F; D] = std::array::from_fn(|i| first.0[i] - second.0[i]);
-    let a = dot(first.1, first.1);
-    let b = -dot(first.1, second.1);
-    let c = dot(second.1, second.1);
-    let u = -dot(first.1, difference);
-    let v = dot(second.1, difference);
-    match long {
-        [false, false] => touch(F::zero(), F::zero(), everywhere),
-        [true, false] => touch(to_unit(u / a), F::zero(), everywhere),
-        [false, true] => touch(F::zero(), to_unit(v / c), everywhere),
-        [true, true] => {
-            let determinant = a * c - b * b;
-            let parallel = determinant.abs().lt(F::splat(PARALLEL) * a * c);
-            let (x1, x2) = crossing([a, b, c], u, v, determinant);
-            touch(x1, x2, parallel.not());
-            if parallel.any() {
-                // Both ends of the first, then of the second segment, until two contacts are found.
-                let ends = [(one, to_unit((v - b) / c)), (-one, to_unit((v + b) / c))];
-                let hit = ends.map(|(x1, x2)| touch(x1, x2, parallel));
-                let (once, twice) = (hit[0].or(hit[1]), hit[0].and(hit[1]));
-                let hit = touch(to_unit((u - b) / a), one, parallel.and(twice.not()));
-                let full = twice.or(once.and(hit));
-                touch(to_unit((u + b) / a), -one, parallel.and(full.not()));
+    }
+
+    /// The contact of two balls on the segments, in those of the lanes where they are nearer than the margin.
+    #[inline(always)]
+    fn balls(&self, x1: F, x2: F, among: F::Mask) -> Touching<F, D> {
+        let first = scale_add(self.half_axes[0], x1, self.centers[0]);
+        let second = scale_add(self.half_axes[1], x2, self.centers[1]);
+        let difference = sub(second, first);
+        let length = dot(difference, difference).sqrt();
+        let distance = length - F::splat(self.radii[0]) - F::splat(self.radii[1]);
+        let apart = F::splat(COINCIDENT).lt(length);
+        let inverse = F::one() / length;
+        let mut normal = difference;
+        for i in 0..D {
+            normal[i] = (difference[i] * inverse).keep(apart);
+        }
+        normal[0] = F::select(apart, normal[0], F::one());
+        let inside = distance.mul_add(F::splat(0.5), F::splat(self.radii[0]));
+        let point = scale_add(normal, inside, first);
+        let lanes = distance.lt(F::splat(self.margin)).and(among);
+        Touching { lanes, closest: Closest { distance, point, normal } }
+    }
+
+    /// The contact of segments that are not parallel, and the lanes in which they are.
+    #[inline(always)]
+    pub(crate) fn touching(&self) -> (Touching<F, D>, F::Mask) {
+        let everywhere = F::Mask::from_bits(u8::MAX);
+        let zero = F::zero();
+        let p = self.products();
+        match self.long {
+            [false, false] => (self.balls(zero, zero, everywhere), everywhere.not()),
+            [true, false] => (self.balls(to_unit(p.u / p.a), zero, everywhere), everywhere.not()),
+            [false, true] => (self.balls(zero, to_unit(p.v / p.c), everywhere), everywhere.not()),
+            [true, true] => {
+                let determinant = p.a * p.c - p.b * p.b;
+                let parallel = determinant.abs().lt(F::splat(PARALLEL) * p.a * p.c);
+                let (x1, x2) = crossing(&p, determinant);
+                (self.balls(x1, x2, parallel.not()), parallel)
             }
-            everywhere
         }
-    };
+    }
+
+    /// Contacts of parallel segments: both ends of the first, then of the second, until two are found.
+    #[inline(always)]
+    pub(crate) fn touching_along(&self, parallel: F::Mask) -> [Touching<F, D>; 4] {
+        let one = F::one();
+        let Products { a, b, c, u, v } = self.products();
+        let first = self.balls(one, to_unit((v - b) / c), parallel);
+        let second = self.balls(-one, to_unit((v + b) / c), parallel);
+        let (once, twice) = (first.lanes.or(second.lanes), first.lanes.and(second.lanes));
+        let third = self.balls(to_unit((u - b) / a), one, parallel.and(twice.not()));
+        let full = twice.or(once.and(third.lanes));
+        let fourth = self.balls(to_unit((u + b) / a), -one, parallel.and(full.not()));
+        [first, second, third, fourth]
+    }
 }
 
 /// Parameters of the nearest points of two segments that are not parallel.
 #[inline(always)]
-fn crossing<F: Lane>([a, b, c]: [F; 3], u: F, v: F, determinant: F) -> (F, F) {
+fn crossing<F: Lane>(&Products { a, b, c, u, v }: &Products<F>, determinant: F) -> (F, F) {
     let one = F::one();
-    let (mut x1, mut x2) = ((c * u - b * v) / determinant, (a * v - b * u) / determinant);
+    let (over, over_a, over_c) = (one / determinant, one / a, one / c);
+    let (mut x1, mut x2) = ((c * u - b * v) * over, (a * v - b * u) * over);
     let (high, low) = (one.lt(x1), x1.lt(-one));
-    x2 = F::select(high, (v - b) / c, F::select(low, (v + b) / c, x2));
+    x2 = F::select(high, (v - b) * over_c, F::select(low, (v + b) * over_c, x2));
     x1 = F::select(high, one, F::select(low, -one, x1));
     let (high, low) = (one.lt(x2), x2.lt(-one));
-    x1 = F::select(high, to_unit((u - b) / a), F::select(low, to_unit((u + b) / a), x1));
+    x1 = F::select(high, to_unit((u - b) * over_a), F::select(low, to_unit((u + b) * over_a), x1));
     x2 = F::select(high, one, F::select(low, -one, x2));
     (x1, x2)
 }

@@ -332,8 +332,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
 
     fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize)) {
         let ids = self.contacts.ids[..self.contacts.count].iter().map(|slot| slot[lane]);
-        ids.filter(|&id| id != NO_CONTACT)
-            .for_each(|id| report(self.model.contacts[id as usize].law.pair));
+        ids.filter(|&id| id != NO_CONTACT).for_each(|id| report(self.model.contacts[id as usize].law.pair));
     }
 
     fn forward_kinematics(&mut self) {

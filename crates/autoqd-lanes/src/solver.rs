@@ -153,20 +153,18 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             let half_force = (newton.mass_warm[k] - smooth.force[k]) * half;
             warm_cost = half_force.mul_add(warm[k] - free[k], warm_cost);
         }
-        let mut add = |weight: F, at_warm: F, at_free: F, reference: F| {
-            let (x, y) = ((at_warm - reference).min(zero), (at_free - reference).min(zero));
-            warm_cost = (weight * x).mul_add(x, warm_cost);
-            free_cost = (weight * y).mul_add(y, free_cost);
-        };
         for n in 0..nl {
-            add(limits.weights[n] * half, limits.at_warm[n], limits.at_smooth[n], limits.references[n]);
+            let (weight, reference) = (limits.weights[n] * half, limits.references[n]);
+            warm_cost = add_cost(warm_cost, weight, limits.at_warm[n] - reference);
+            free_cost = add_cost(free_cost, weight, limits.at_smooth[n] - reference);
         }
         for s in 0..ns {
             let weight = contacts.weights[s] * half;
             for i in 0..Contacts::<F, D>::ROWS {
                 let weight = Contacts::<F, D>::multiplied(i, weight);
                 let reference = contacts.references[s][i];
-                add(weight, contacts.at_warm[s][i], contacts.at_smooth[s][i], reference);
+                warm_cost = add_cost(warm_cost, weight, contacts.at_warm[s][i] - reference);
+                free_cost = add_cost(free_cost, weight, contacts.at_smooth[s][i] - reference);
             }
         }
         let cold = free_cost.lt(warm_cost).or(F::Mask::from_bits(!constrained));
@@ -259,7 +257,9 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         newton.direction.copy_from_slice(&newton.gradient);
         F::solve(pattern, &newton.hessian[..entries], &newton.inverse_diagonal, &mut newton.direction);
         let decrement = packed::dot(&newton.direction, &newton.gradient);
-        newton.direction.iter_mut().for_each(|p| *p = -*p);
+        for p in &mut newton.direction {
+            *p = -*p;
+        }
         decrement
     }
 
@@ -270,7 +270,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         let (tree, mass) = (&self.model.tree, &self.smooth.mass);
         let zero = F::zero();
         newton.acting.clear();
-        newton.acting.extend((0..contacts.count).filter(|&s| zero.lt(contacts.curvature[s][0]).any()));
+        for s in 0..contacts.count {
+            if zero.lt(contacts.curvature[s][0]).any() {
+                newton.acting.push(s);
+            }
+        }
         for k in 0..pattern.size() {
             let columns = pattern.columns(k);
             let row = &mut newton.hessian[pattern.row(k)];
@@ -287,8 +291,8 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             if count == 0 {
                 continue;
             }
-            let (diagonal, left) = row.split_last_mut().expect("a row has its diagonal");
-            for (&i, x) in columns.iter().zip(left).chain(std::iter::once((&k, diagonal))) {
+            for (c, x) in row.iter_mut().enumerate() {
+                let i = if c < columns.len() { columns[c] } else { k };
                 let mut sum = *x;
                 for (column, &s) in newton.columns[..count].iter().zip(&newton.selected) {
                     let j = &contacts.rows_of(s)[i];
@@ -333,23 +337,43 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             self.acceleration[k] = step.mul_add(newton.direction[k], self.acceleration[k]);
             newton.mass_acceleration[k] = step.mul_add(newton.mass_direction[k], newton.mass_acceleration[k]);
         }
-        let mut moved = |weight: F, slope: F, residual: &mut F| {
-            let old = residual.min(zero);
-            *residual = step.mul_add(slope, *residual);
-            let new = residual.min(zero);
-            change = (weight * half).mul_add(new * new - old * old, change);
-        };
         for n in 0..nl {
-            moved(limits.weights[n], limits.slopes[n], &mut limits.residuals[n]);
+            let old = limits.residuals[n];
+            limits.residuals[n] = step.mul_add(limits.slopes[n], old);
+            change = add_change(change, limits.weights[n] * half, old, limits.residuals[n]);
         }
         for s in 0..ns {
             for i in 0..Contacts::<F, D>::ROWS {
-                let weight = Contacts::<F, D>::multiplied(i, contacts.weights[s]);
-                moved(weight, contacts.slopes[s][i], &mut contacts.residuals[s][i]);
+                let weight = Contacts::<F, D>::multiplied(i, contacts.weights[s]) * half;
+                let old = contacts.residuals[s][i];
+                contacts.residuals[s][i] = step.mul_add(contacts.slopes[s][i], old);
+                change = add_change(change, weight, old, contacts.residuals[s][i]);
             }
         }
         -change
     }
+}
+
+/// cost + weight min(0, z)^2
+#[inline(always)]
+fn add_cost<F: Lane>(cost: F, weight: F, z: F) -> F {
+    let z = z.min(F::zero());
+    (weight * z).mul_add(z, cost)
+}
+
+/// change + weight (min(0, new)^2 - min(0, old)^2)
+#[inline(always)]
+fn add_change<F: Lane>(change: F, weight: F, old: F, new: F) -> F {
+    let (old, new) = (old.min(F::zero()), new.min(F::zero()));
+    weight.mul_add(new * new - old * old, change)
+}
+
+/// Adds the slope and curvature along the direction of one row at a step.
+#[inline(always)]
+fn add_row<F: Lane>((slope, curvature): (F, F), step: F, (weight, row_slope, residual): (F, F, F)) -> (F, F) {
+    let z = step.mul_add(row_slope, residual);
+    let weighted = (weight * row_slope).keep(z.lt(F::zero()));
+    (weighted.mul_add(z, slope), weighted.mul_add(row_slope, curvature))
 }
 
 /// Row `k` of the inertia matrix in a pattern that may have more columns.
@@ -398,19 +422,15 @@ fn exact_step<F: Lane, const D: usize>(
     let mut searching = running;
     for _ in 0..model.options.line_search_iterations {
         let (mut slope, mut curvature) = (step.mul_add(quadratic, linear), quadratic);
-        let mut add = |weight: F, row_slope: F, residual: F| {
-            let x = step.mul_add(row_slope, residual);
-            let weighted = (weight * row_slope).keep(x.lt(zero));
-            slope = weighted.mul_add(x, slope);
-            curvature = weighted.mul_add(row_slope, curvature);
-        };
         for n in 0..limits.count {
-            add(limits.weights[n], limits.slopes[n], limits.residuals[n]);
+            let row = (limits.weights[n], limits.slopes[n], limits.residuals[n]);
+            (slope, curvature) = add_row((slope, curvature), step, row);
         }
         for s in 0..contacts.count {
             for i in 0..Contacts::<F, D>::ROWS {
                 let weight = Contacts::<F, D>::multiplied(i, contacts.weights[s]);
-                add(weight, contacts.slopes[s][i], contacts.residuals[s][i]);
+                let row = (weight, contacts.slopes[s][i], contacts.residuals[s][i]);
+                (slope, curvature) = add_row((slope, curvature), step, row);
             }
         }
         searching = searching.and(tolerance.le(slope.abs()));

@@ -17,7 +17,23 @@ pub(crate) fn zero3<F: Lane>() -> V3<F> {
 
 #[inline(always)]
 pub(crate) fn splat3<F: Lane>(x: Vec3) -> V3<F> {
-    x.map(F::splat)
+    [F::splat(x[0]), F::splat(x[1]), F::splat(x[2])]
+}
+
+/// Component by component: `a` where the mask is set, else `b`.
+#[inline(always)]
+pub(crate) fn select3<F: Lane>(mask: F::Mask, a: V3<F>, b: V3<F>) -> V3<F> {
+    [F::select(mask, a[0], b[0]), F::select(mask, a[1], b[1]), F::select(mask, a[2], b[2])]
+}
+
+#[inline(always)]
+pub(crate) fn add3<F: Lane>(a: V3<F>, b: V3<F>) -> V3<F> {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+#[inline(always)]
+pub(crate) fn splat2<F: Lane>(x: [f64; 2]) -> V2<F> {
+    [F::splat(x[0]), F::splat(x[1])]
 }
 
 #[inline(always)]
@@ -106,7 +122,8 @@ pub(crate) fn spatial<F: Lane>(w: V3<F>, v: V3<F>) -> V6<F> {
 
 #[inline(always)]
 pub(crate) fn identity<F: Lane>() -> M3<F> {
-    crate::rigid::IDENTITY.map(F::splat)
+    let (one, zero) = (F::one(), F::zero());
+    [one, zero, zero, zero, one, zero, zero, zero, one]
 }
 
 #[inline(always)]
@@ -150,7 +167,11 @@ pub(crate) fn turn_matrix<F: Lane>(r: &M3<F>, c: &Mat3) -> M3<F> {
 
 #[inline(always)]
 pub(crate) fn multiply_vector<F: Lane>(r: &M3<F>, v: V3<F>) -> V3<F> {
-    [0, 1, 2].map(|i| r[3 * i + 2].mul_add(v[2], r[3 * i + 1].mul_add(v[1], r[3 * i] * v[0])))
+    let mut out = zero3();
+    for i in 0..3 {
+        out[i] = r[3 * i + 2].mul_add(v[2], r[3 * i + 1].mul_add(v[1], r[3 * i] * v[0]));
+    }
+    out
 }
 
 #[inline(always)]
@@ -168,7 +189,11 @@ pub(crate) fn multiply_matrix<F: Lane>(a: &M3<F>, b: &M3<F>) -> M3<F> {
 /// R' v
 #[inline(always)]
 pub(crate) fn transposed_vector<F: Lane>(r: &M3<F>, v: V3<F>) -> V3<F> {
-    [0, 1, 2].map(|i| r[6 + i].mul_add(v[2], r[3 + i].mul_add(v[1], r[i] * v[0])))
+    let mut out = zero3();
+    for i in 0..3 {
+        out[i] = r[6 + i].mul_add(v[2], r[3 + i].mul_add(v[1], r[i] * v[0]));
+    }
+    out
 }
 
 /// The rotation of a quaternion that need not have unit length.
@@ -194,7 +219,7 @@ pub(crate) fn quaternion_rotation<F: Lane>(q: [F; 4]) -> M3<F> {
 pub(crate) fn normalized<F: Lane>(q: [F; 4]) -> [F; 4] {
     let squared = q[3].mul_add(q[3], q[2].mul_add(q[2], q[1].mul_add(q[1], q[0] * q[0])));
     let inverse = F::one() / squared.sqrt();
-    q.map(|x| x * inverse)
+    [q[0] * inverse, q[1] * inverse, q[2] * inverse, q[3] * inverse]
 }
 
 #[inline(always)]

@@ -22,6 +22,7 @@ pub(crate) struct Segment {
     pub(crate) body: usize,
     pub(crate) center: Vec3,
     pub(crate) half_axis: Vec3,
+    pub(crate) half_length: f64,
     pub(crate) radius: f64,
 }
 
@@ -184,7 +185,7 @@ fn segment(geom: &Geom, frames: &[Frame]) -> Option<Segment> {
         _ => return None,
     };
     let half_axis = scale(column(&pose.rotation, 2), half_length);
-    Some(Segment { body: frames[geom.body].body, center: pose.position, half_axis, radius })
+    Some(Segment { body: frames[geom.body].body, center: pose.position, half_axis, half_length, radius })
 }
 
 fn unsupported(geoms: [&Geom; 2]) -> LanesError {

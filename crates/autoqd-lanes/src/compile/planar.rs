@@ -46,7 +46,14 @@ pub(crate) enum PlanarContact {
     /// A disc above a line: normal . x >= offset.
     Disc { body: usize, center: Vec2, radius: f64, normal: Vec2, offset: f64 },
     /// Two rounded segments.
-    Segments { bodies: [usize; 2], centers: [Vec2; 2], half_axes: [Vec2; 2], radii: [f64; 2] },
+    Segments {
+        bodies: [usize; 2],
+        centers: [Vec2; 2],
+        half_axes: [Vec2; 2],
+        /// Sum of both.
+        half_lengths: f64,
+        radii: [f64; 2],
+    },
 }
 
 /// The planar form of a model.
@@ -135,6 +142,7 @@ fn planar_contact(touch: &Touch, n: usize) -> Option<PlanarContact> {
                 bodies: [first.body, second.body],
                 centers: [flat(first.center), flat(second.center)],
                 half_axes: [flat(first.half_axis), flat(second.half_axis)],
+                half_lengths: first.half_length + second.half_length,
                 radii: [first.radius, second.radius],
             })
         }

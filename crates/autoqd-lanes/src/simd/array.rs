@@ -1,8 +1,19 @@
 //! Plain arrays: the portable back end, and the definition of what the others must compute.
 
 use super::{LANES, Lane, Mask};
-use std::array::from_fn;
 use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// An array with an expression per lane. A loop and not `std::array::from_fn`: closures are not inlined before the
+/// instruction set is enabled.
+macro_rules! lanes {
+    ($zero:expr, $i:ident => $e:expr) => {{
+        let mut out = [$zero; LANES];
+        for ($i, out) in out.iter_mut().enumerate() {
+            *out = $e;
+        }
+        out
+    }};
+}
 
 /// Eight numbers in an array.
 #[derive(Clone, Copy)]
@@ -16,23 +27,27 @@ pub(crate) struct ArrayMask([u64; LANES]);
 impl Mask for ArrayMask {
     #[inline(always)]
     fn and(self, other: Self) -> Self {
-        Self(from_fn(|i| self.0[i] & other.0[i]))
+        Self(lanes!(0, i => self.0[i] & other.0[i]))
     }
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        Self(from_fn(|i| self.0[i] | other.0[i]))
+        Self(lanes!(0, i => self.0[i] | other.0[i]))
     }
     #[inline(always)]
     fn not(self) -> Self {
-        Self(self.0.map(|x| !x))
+        Self(lanes!(0, i => !self.0[i]))
     }
     #[inline(always)]
     fn bits(self) -> u8 {
-        (0..LANES).fold(0, |bits, i| bits | (((self.0[i] & 1) as u8) << i))
+        let mut bits = 0;
+        for (i, word) in self.0.iter().enumerate() {
+            bits |= ((word & 1) as u8) << i;
+        }
+        bits
     }
     #[inline(always)]
     fn from_bits(bits: u8) -> Self {
-        Self(from_fn(|i| u64::from(bits >> i & 1).wrapping_neg()))
+        Self(lanes!(0, i => u64::from(bits >> i & 1).wrapping_neg()))
     }
 }
 
@@ -42,7 +57,7 @@ macro_rules! binary {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Self(from_fn(|i| self.0[i] $op other.0[i]))
+                Self(lanes!(0.0, i => self.0[i] $op other.0[i]))
             }
         }
     };
@@ -56,7 +71,7 @@ impl Neg for Array {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self(self.0.map(|x| -x))
+        Self(lanes!(0.0, i => -self.0[i]))
     }
 }
 
@@ -74,54 +89,54 @@ impl Lane for Array {
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(from_fn(|i| self.0[i].mul_add(b.0[i], c.0[i])))
+        Self(lanes!(0.0, i => self.0[i].mul_add(b.0[i], c.0[i])))
     }
     #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        Self(from_fn(|i| (-self.0[i]).mul_add(b.0[i], c.0[i])))
+        Self(lanes!(0.0, i => (-self.0[i]).mul_add(b.0[i], c.0[i])))
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        Self(self.0.map(f64::sqrt))
+        Self(lanes!(0.0, i => self.0[i].sqrt()))
     }
     #[inline(always)]
     fn abs(self) -> Self {
-        Self(self.0.map(f64::abs))
+        Self(lanes!(0.0, i => self.0[i].abs()))
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        Self(from_fn(|i| if self.0[i] < other.0[i] { self.0[i] } else { other.0[i] }))
+        Self(lanes!(0.0, i => if self.0[i] < other.0[i] { self.0[i] } else { other.0[i] }))
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        Self(from_fn(|i| if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] }))
+        Self(lanes!(0.0, i => if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] }))
     }
     #[inline(always)]
     fn round(self) -> Self {
-        Self(self.0.map(f64::round_ties_even))
+        Self(lanes!(0.0, i => self.0[i].round_ties_even()))
     }
     #[inline(always)]
     fn lt(self, other: Self) -> ArrayMask {
-        ArrayMask(from_fn(|i| word(self.0[i] < other.0[i])))
+        ArrayMask(lanes!(0, i => word(self.0[i] < other.0[i])))
     }
     #[inline(always)]
     fn le(self, other: Self) -> ArrayMask {
-        ArrayMask(from_fn(|i| word(self.0[i] <= other.0[i])))
+        ArrayMask(lanes!(0, i => word(self.0[i] <= other.0[i])))
     }
     #[inline(always)]
     fn select(mask: ArrayMask, a: Self, b: Self) -> Self {
-        Self(from_fn(|i| {
+        Self(lanes!(0.0, i => {
             let bits = (a.0[i].to_bits() & mask.0[i]) | (b.0[i].to_bits() & !mask.0[i]);
             f64::from_bits(bits)
         }))
     }
     #[inline(always)]
     fn keep(self, mask: ArrayMask) -> Self {
-        Self(from_fn(|i| f64::from_bits(self.0[i].to_bits() & mask.0[i])))
+        Self(lanes!(0.0, i => f64::from_bits(self.0[i].to_bits() & mask.0[i])))
     }
     #[inline(always)]
     fn lanes_with_bit(words: &[u64; LANES], bit: usize) -> ArrayMask {
-        ArrayMask(words.map(|w| (w >> bit & 1).wrapping_neg()))
+        ArrayMask(lanes!(0, i => (words[i] >> bit & 1).wrapping_neg()))
     }
     #[inline(always)]
     fn to_array(self) -> [f64; LANES] {

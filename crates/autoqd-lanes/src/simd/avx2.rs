@@ -170,7 +170,9 @@ impl Lane for Avx2 {
     }
     #[inline(always)]
     fn get(&self, i: usize) -> f64 {
-        self.to_array()[i]
+        // SAFETY: `Avx2` is eight `f64` without padding, aligned more strictly than the array.
+        let lanes = unsafe { &*std::ptr::from_ref(self).cast::<[f64; LANES]>() };
+        lanes[i]
     }
     #[inline(always)]
     fn set(&mut self, i: usize, x: f64) {

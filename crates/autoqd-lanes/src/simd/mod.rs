@@ -88,12 +88,6 @@ pub(crate) trait Lane:
     fn one() -> Self {
         Self::splat(1.0)
     }
-
-    /// Applies a scalar function to every lane: for rare operations without a vector form.
-    #[inline(always)]
-    fn map(self, f: impl FnMut(f64) -> f64) -> Self {
-        Self::from_array(self.to_array().map(f))
-    }
 }
 
 /// An instruction set the engine is compiled for. All give the same bits.
