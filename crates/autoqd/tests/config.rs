@@ -231,6 +231,10 @@ fn resume_may_change_iterations_upwards_threads_and_checkpoints_only() {
     let old = resolved(&["iterations=50"]);
     assert!(check_resume(&old, &old).is_ok());
     assert!(check_resume(&old, &resolved(&["iterations=60", "threads=7", "checkpoint_every=1"])).is_ok());
+    let mut nonsense = old.clone();
+    nonsense.checkpoint_every = 0;
+    let message = check_resume(&old, &nonsense).unwrap_err().to_string();
+    assert!(message.contains("checkpoint_every = 0 is not allowed"), "{message}");
     let message = check_resume(&old, &resolved(&["iterations=40"])).unwrap_err().to_string();
     assert!(message.contains("iterations is 40") && message.contains("50"), "{message}");
     for (set, key) in [

@@ -53,6 +53,7 @@ fn work(folder: &RunFolder, config: &RunConfig, from: u64, to: u64) {
 fn save(folder: &RunFolder, config: &RunConfig, iteration: u64) -> Result<(), RunFolderError> {
     folder.save_checkpoint(config, iteration, |writer| {
         writer.value("names", &vec!["a".to_owned(), "b".to_owned()])?;
+        writer.bytes("encoded", b"any bytes")?;
         writer.floats("solutions", &solutions(iteration))
     })
 }
@@ -277,7 +278,12 @@ fn a_part_that_is_missing_or_of_another_type_is_named() {
     let folder = RunFolder::create(&path, &config).unwrap();
     save(&folder, &config, 1).unwrap();
     let mut checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE)).unwrap();
-    assert_eq!(checkpoint.names().collect::<Vec<_>>(), ["names", "solutions"]);
+    assert_eq!(checkpoint.names().collect::<Vec<_>>(), ["encoded", "names", "solutions"]);
+    assert_eq!(checkpoint.take_bytes("encoded").unwrap(), b"any bytes");
+    assert!(
+        checkpoint.take_bytes("encoded").unwrap_err().to_string().contains("it is missing"),
+        "taken already"
+    );
     assert!(checkpoint.value::<u8>("nothing").unwrap_err().to_string().contains("'nothing': it is missing"));
     assert!(checkpoint.value::<u8>("names").is_err(), "longer than a byte");
     assert!(checkpoint.value::<u8>("solutions").is_err());

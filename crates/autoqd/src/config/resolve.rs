@@ -9,6 +9,7 @@ impl Config {
         if self.method == Method::Regular {
             full.measures_dimension = task.measures.len();
         }
+        full.check_sizes()?;
         let learned = || Bounds::Symmetric(1.2);
         full.bounds = Auto::Value(self.bounds.or_else(|| match self.method {
             Method::Regular => Bounds::Each(task.measures.clone()),

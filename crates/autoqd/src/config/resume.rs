@@ -7,11 +7,12 @@ use toml::{Table, Value};
 const FREE: &[&str] = &["iterations", "threads", "checkpoint_every"];
 
 /// Checks that `new` continues the run made with `old`: only `iterations` (upwards), `threads` and
-/// `checkpoint_every` may differ.
+/// `checkpoint_every` may differ. What differs must be allowed in itself.
 pub fn check_resume(old: &RunConfig, new: &RunConfig) -> Result<(), ConfigError> {
     if new.iterations < old.iterations {
         return Err(ConfigError::ResumeFewer { old: old.iterations, new: new.iterations });
     }
+    new.to_config().check()?;
     let table = |config: &RunConfig| Table::try_from(config.to_config()).unwrap_or_default();
     match first_difference(&table(old), &table(new), "") {
         None => Ok(()),

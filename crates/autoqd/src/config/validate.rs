@@ -47,6 +47,7 @@ fn known<T: Clone>(key: &'static str, value: &Auto<T>) -> Check<T> {
 impl Config {
     /// Checks a configuration in which nothing that depends on the task is left open.
     pub(super) fn check(&self) -> Check<RunConfig> {
+        self.check_sizes()?;
         let remedy = "name a task, for instance `autoqd run swimmer`; `autoqd env list` shows them";
         require(!self.task.trim().is_empty(), "task", &self.task, "a task is needed", remedy)?;
         whole("seed", self.seed, 0, INTEGER_MAX)?;
@@ -71,6 +72,23 @@ impl Config {
             threads: self.check_threads()?,
             checkpoint_every: self.checkpoint_every,
         })
+    }
+
+    /// Checks the sizes of lists, before any is made.
+    pub(super) fn check_sizes(&self) -> Check {
+        count("emitters", self.emitters, 100_000)?;
+        let dimension = self.measures_dimension;
+        let remedy = match self.method {
+            Method::Regular => "this task has no hand-made measures; use another method",
+            _ => "the paper uses 4",
+        };
+        require(
+            (1..=64).contains(&dimension),
+            "measures_dimension",
+            dimension,
+            "it must be from 1 to 64",
+            remedy,
+        )
     }
 
     fn check_threads(&self) -> Check<Option<NonZeroUsize>> {
@@ -99,7 +117,6 @@ impl Config {
     }
 
     fn check_emitters(&self) -> Check<EmitterConfig> {
-        count("emitters", self.emitters, 100_000)?;
         count("batch_size", self.batch_size, 10_000_000)?;
         self.check_batch_size()?;
         if let Restart::Every(every) = self.restart {
@@ -229,17 +246,6 @@ impl Config {
 
     fn check_descriptor(&self) -> Check<DescriptorConfig> {
         let dimension = self.measures_dimension;
-        let remedy = match self.method {
-            Method::Regular => "this task has no hand-made measures; use another method",
-            _ => "the paper uses 4",
-        };
-        require(
-            (1..=64).contains(&dimension),
-            "measures_dimension",
-            dimension,
-            "it must be from 1 to 64",
-            remedy,
-        )?;
         let allowed =
             "a learned measure is a direction among the features, so there can be no more than those";
         let ok = self.method != Method::Autoqd || dimension <= self.embedding.features;

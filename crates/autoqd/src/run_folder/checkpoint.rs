@@ -10,7 +10,7 @@
 //! | .. | zstd stream of parts: kind (1 byte), name (u16 length and UTF-8), u64 length in bytes, content; ended by kind 0 |
 //! | 32 | blake3 of everything before |
 //!
-//! A part is either a postcard value or a block of raw f64, which is what large state should use.
+//! A part is a postcard value, a block of raw f64, or bytes that are encoded already.
 
 use super::{FillError, RunFolderError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -32,6 +32,7 @@ const HEADER_MAX: u32 = 1 << 20;
 const END: u8 = 0;
 const VALUE: u8 = 1;
 const FLOATS: u8 = 2;
+const BYTES: u8 = 3;
 
 /// What a checkpoint says about itself without being loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +80,12 @@ impl<'a> CheckpointWriter<'a> {
         Ok(())
     }
 
+    /// Adds bytes as they are.
+    pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), FillError> {
+        self.part(BYTES, name, bytes.len())?;
+        Ok(self.stream.write_all(bytes)?)
+    }
+
     /// Ends the checkpoint with its checksum.
     pub fn finish(mut self) -> Result<(), FillError> {
         self.stream.write_all(&[END])?;
@@ -123,6 +130,7 @@ pub struct Checkpoint {
 enum Part {
     Value(Vec<u8>),
     Floats(Vec<f64>),
+    Bytes(Vec<u8>),
 }
 
 impl Checkpoint {
@@ -149,33 +157,45 @@ impl Checkpoint {
 
     /// A value.
     pub fn value<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunFolderError> {
-        let unusable = |reason: String| RunFolderError::Section { name: name.to_owned(), reason };
         match self.parts.get(name) {
             Some(Part::Value(bytes)) => match postcard::take_from_bytes(bytes) {
                 Ok((value, [])) => Ok(value),
-                Ok(_) => Err(unusable("it is longer than expected".to_owned())),
-                Err(e) => Err(unusable(e.to_string())),
+                Ok(_) => Err(unusable(name, "it is longer than expected")),
+                Err(e) => Err(unusable(name, e)),
             },
-            Some(Part::Floats(_)) => Err(unusable("it is a block of numbers".to_owned())),
-            None => Err(unusable("it is missing".to_owned())),
+            Some(_) => Err(unusable(name, "it is not a value")),
+            None => Err(unusable(name, "it is missing")),
         }
     }
 
     /// A block of numbers, which leaves the checkpoint so that it is not held twice.
     pub fn take_floats(&mut self, name: &str) -> Result<Vec<f64>, RunFolderError> {
-        let unusable =
-            |reason: &str| RunFolderError::Section { name: name.to_owned(), reason: reason.to_owned() };
-        match self.parts.remove(name) {
-            Some(Part::Floats(values)) => Ok(values),
-            Some(Part::Value(_)) => Err(unusable("it is not a block of numbers")),
-            None => Err(unusable("it is missing")),
+        match self.take(name)? {
+            Part::Floats(values) => Ok(values),
+            _ => Err(unusable(name, "it is not a block of numbers")),
         }
+    }
+
+    /// Bytes, which leave the checkpoint so that they are not held twice.
+    pub fn take_bytes(&mut self, name: &str) -> Result<Vec<u8>, RunFolderError> {
+        match self.take(name)? {
+            Part::Bytes(bytes) => Ok(bytes),
+            _ => Err(unusable(name, "it is not bytes")),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Result<Part, RunFolderError> {
+        self.parts.remove(name).ok_or_else(|| unusable(name, "it is missing"))
     }
 
     /// Names of the parts still in the checkpoint.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.keys().map(String::as_str)
     }
+}
+
+fn unusable(name: &str, reason: impl ToString) -> RunFolderError {
+    RunFolderError::Section { name: name.to_owned(), reason: reason.to_string() }
 }
 
 /// Checks version and checksum of a checkpoint file without decoding it.
@@ -268,6 +288,7 @@ fn read_parts(body: impl Read) -> Result<BTreeMap<String, Part>, FillError> {
         let part = match kind {
             VALUE => Part::Value(read_bytes(&mut stream, len)?),
             FLOATS => Part::Floats(read_floats(&mut stream, len)?),
+            BYTES => Part::Bytes(read_bytes(&mut stream, len)?),
             _ => return Err(format!("part '{name}' is of unknown kind {kind}").into()),
         };
         if parts.insert(name, part).is_some() {

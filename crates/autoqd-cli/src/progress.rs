@@ -1,0 +1,234 @@
+//! What a search is doing: a progress bar on a terminal, plain lines elsewhere.
+
+use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, RefitReport, StartReport};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Plain lines come no more often than this, except for the first and the last.
+const LINE_INTERVAL: Duration = Duration::from_secs(2);
+/// Weight of the newest iteration in the mean that the remaining time is computed from.
+const NEWEST: f64 = 0.2;
+
+/// Shows the progress of a search on standard error.
+pub struct Progress {
+    /// `None` where standard error is not a terminal.
+    bar: Option<ProgressBar>,
+    last_line: Option<Instant>,
+    /// Running mean of the seconds per iteration.
+    seconds: Option<f64>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Progress {
+    /// A bar if standard error is a terminal, else lines.
+    pub fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:20} {pos}/{len}  {wide_msg}");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self { bar, last_line: None, seconds: None }
+    }
+
+    /// A line that stays, above the bar if there is one.
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    fn remaining(&mut self, report: &IterationReport) -> f64 {
+        let newest = report.timing.iteration_seconds;
+        let mean = self.seconds.map_or(newest, |mean| mean + NEWEST * (newest - mean));
+        self.seconds = Some(mean);
+        mean * report.iterations.saturating_sub(report.metrics.iteration) as f64
+    }
+
+    fn line_is_due(&self, report: &IterationReport) -> bool {
+        let last = report.metrics.iteration >= report.iterations;
+        last || self.last_line.is_none_or(|at| at.elapsed() >= LINE_INTERVAL)
+    }
+}
+
+impl Observer for Progress {
+    fn on_start(&mut self, report: &StartReport) -> Result<(), ObserverError> {
+        self.say(&start_line(report));
+        if let Some(bar) = &self.bar {
+            bar.set_length(report.iterations);
+            bar.set_position(report.iteration);
+            bar.tick();
+        }
+        Ok(())
+    }
+
+    fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
+        let figures = figures(report, self.remaining(report));
+        match &self.bar {
+            Some(bar) => {
+                bar.set_message(figures);
+                bar.set_position(report.metrics.iteration);
+            }
+            None if self.line_is_due(report) => {
+                eprintln!("iteration {}/{}  {figures}", report.metrics.iteration, report.iterations);
+                self.last_line = Some(Instant::now());
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn on_refit(&mut self, report: &RefitReport) -> Result<(), ObserverError> {
+        self.say(&refit_line(report));
+        Ok(())
+    }
+
+    fn on_notice(&mut self, text: &str) -> Result<(), ObserverError> {
+        self.say(&format!("note: {text}"));
+        Ok(())
+    }
+
+    fn on_end(&mut self, reason: EndReason) -> Result<(), ObserverError> {
+        if let Some(bar) = &self.bar {
+            bar.abandon();
+        }
+        match reason {
+            EndReason::Finished | EndReason::Interrupted => {}
+            EndReason::MaxTime => eprintln!("the time limit is reached"),
+            EndReason::MaxEnvSteps => eprintln!("the limit of environment steps is reached"),
+        }
+        Ok(())
+    }
+}
+
+fn start_line(report: &StartReport) -> String {
+    let StartReport { task, method, seed, iteration, iterations, threads, candidates, parameters, physics } =
+        report;
+    let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    format!(
+        "{task}, {method}, seed {seed}: iterations {} to {iterations} of {candidates} policies with {parameters} \
+         parameters; {threads}, {physics}",
+        iteration + 1
+    )
+}
+
+/// The figures behind the bar, the most wanted first, because a narrow terminal cuts the end off.
+fn figures(report: &IterationReport, remaining: f64) -> String {
+    let (metrics, timing) = (&report.metrics, &report.timing);
+    let next = report.next_refit.map_or_else(|| "no refit left".to_owned(), |t| format!("next refit {t}"));
+    format!(
+        "ETA {}  {} steps/s  coverage {:.1} %  QD score {:.0}  best {:.1}  {} elites  {next}",
+        duration(remaining),
+        rate(timing.env_steps_per_second),
+        100.0 * metrics.coverage,
+        metrics.qd_score,
+        metrics.best_objective,
+        metrics.elites,
+    )
+}
+
+fn refit_line(report: &RefitReport) -> String {
+    let turned = report.angles.iter().copied().fold(0.0, f64::max);
+    format!(
+        "refit at iteration {}: {} of {} elites keep a cell of their own, {} in reserve, axes turned by up to {turned:.0}°",
+        report.iteration, report.elites_after, report.elites_before, report.reserve
+    )
+}
+
+fn rate(per_second: f64) -> String {
+    match per_second {
+        r if r >= 999_500.0 => format!("{:.1}M", r / 1e6),
+        r if r >= 9_950.0 => format!("{:.0}k", r / 1e3),
+        r => format!("{r:.0}"),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    let s = seconds.max(0.0).ceil() as u64;
+    match s {
+        0..60 => format!("{s}s"),
+        60..3600 => format!("{}m{:02}s", s / 60, s % 60),
+        _ => format!("{}h{:02}m", s / 3600, s % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use autoqd::run_folder::{MetricsRow, TimingRow};
+
+    fn report(iteration: u64) -> IterationReport {
+        IterationReport {
+            iterations: 40,
+            next_refit: Some(10),
+            metrics: MetricsRow {
+                iteration,
+                elites: 57,
+                coverage: 0.1425,
+                qd_score: 1234.4,
+                best_objective: 35.26,
+                ..MetricsRow::default()
+            },
+            timing: TimingRow {
+                iteration_seconds: 2.0,
+                env_steps_per_second: 61_234.0,
+                ..TimingRow::default()
+            },
+        }
+    }
+
+    #[test]
+    fn the_figures_say_all_that_is_promised() {
+        let line = figures(&report(5), 70.0);
+        let expected =
+            "ETA 1m10s  61k steps/s  coverage 14.2 %  QD score 1234  best 35.3  57 elites  next refit 10";
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn the_remaining_time_follows_the_iterations() {
+        let mut progress = Progress { bar: None, last_line: None, seconds: None };
+        assert_eq!(progress.remaining(&report(5)), 70.0);
+        assert_eq!(progress.remaining(&report(39)), 2.0);
+        assert_eq!(progress.remaining(&report(40)), 0.0);
+    }
+
+    #[test]
+    fn lines_are_not_too_many_but_the_first_and_last_always_come() {
+        let mut progress = Progress { bar: None, last_line: None, seconds: None };
+        assert!(progress.line_is_due(&report(1)));
+        progress.on_iteration(&report(1)).unwrap();
+        assert!(!progress.line_is_due(&report(2)));
+        assert!(progress.line_is_due(&report(40)));
+    }
+
+    #[test]
+    fn durations_and_rates_are_short() {
+        assert_eq!(
+            [0.0, 59.2, 61.0, 3599.0, 7260.0].map(duration),
+            ["0s", "1m00s", "1m01s", "59m59s", "2h01m"]
+        );
+        assert_eq!([12.3, 9_949.0, 61_234.0, 2_345_678.0].map(rate), ["12", "9949", "61k", "2.3M"]);
+    }
+
+    #[test]
+    fn a_refit_says_what_it_kept() {
+        let report = RefitReport {
+            iteration: 20,
+            elites_before: 90,
+            elites_after: 81,
+            reserve: 9,
+            angles: vec![3.0, 41.6],
+            seconds: 0.1,
+        };
+        let expected = "refit at iteration 20: 81 of 90 elites keep a cell of their own, 9 in reserve, axes turned by \
+                        up to 42°";
+        assert_eq!(refit_line(&report), expected);
+    }
+}
