@@ -20,6 +20,7 @@ fn main() -> Result<()> {
     // `cargo test --benches` only wants to know that this runs.
     let quick = !std::env::args().any(|a| a == "--bench");
     let iterations = if quick { 2 } else { ITERATIONS };
+    let reference = if quick { None } else { pyribs(iterations) };
     for threads in [1, 2] {
         for (name, strategy) in
             [("cma_es", StrategyConfig::default()), ("isotropic", StrategyConfig::Isotropic)]
@@ -27,12 +28,39 @@ fn main() -> Result<()> {
             let name = format!("{name}/ask_tell/{threads}_threads");
             if selected(&name) {
                 let (clock, cpu) = in_pool(threads, || ask_and_tell(strategy.clone(), iterations))?;
-                println!("{name} {:.4} {:.4}", clock.as_secs_f64() * 1e3, cpu.as_secs_f64() * 1e3);
+                let (clock, cpu) = (clock.as_secs_f64() * 1e3, cpu.as_secs_f64() * 1e3);
+                println!("{name} {clock:.4} {cpu:.4}{}", compare(reference, clock, cpu));
             }
         }
     }
     insertion(if quick { 2 } else { 50 })?;
     lookup(if quick { 100 } else { 10_000 })
+}
+
+/// Clock and CPU milliseconds of the same work in pyribs, if it is installed for AUTOQD_PYTHON (or python3).
+fn pyribs(iterations: usize) -> Option<(f64, f64)> {
+    let python = std::env::var("AUTOQD_PYTHON").unwrap_or_else(|_| "python3".into());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/bench_ribs.py");
+    let output = std::process::Command::new(&python).arg(script).arg(iterations.to_string()).output();
+    let text =
+        output.ok().filter(|o| o.status.success()).map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    let Some(text) = text else {
+        assert!(std::env::var_os("AUTOQD_REQUIRE_ALL").is_none(), "{python} cannot run {script}");
+        println!(
+            "pyribs is not installed for {python}: no comparison (AUTOQD_PYTHON chooses another interpreter)"
+        );
+        return None;
+    };
+    print!("{text}");
+    let mut numbers = text.split_whitespace().skip(1).filter_map(|word| word.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
+/// How many times faster than pyribs, by the clock and by CPU time.
+fn compare(reference: Option<(f64, f64)>, clock: f64, cpu: f64) -> String {
+    reference.map_or(String::new(), |(c, p)| {
+        format!(" | pyribs takes {:.1} / {:.1} times as long", c / clock, p / cpu)
+    })
 }
 
 fn selected(name: &str) -> bool {
@@ -132,7 +160,7 @@ fn insertion(rounds: usize) -> Result<()> {
 
 /// One lookup among 10^4 Voronoi cells.
 fn lookup(queries: usize) -> Result<()> {
-    for dim in [5, 8, 16] {
+    for dim in [5, 8, 12, 16] {
         let ranges = vec![(-1.0, 1.0); dim];
         let archive = CvtConfig::new(1, &ranges, Centroids::Random { cells: 10_000, seed: 0 }).build()?;
         let mut rng = Rng::new(1, 0);

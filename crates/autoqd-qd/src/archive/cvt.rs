@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellArchive, CellConfig, Tessellation};
-use super::kdtree::KdTree;
 use super::kmeans::{lloyd, uniform_points};
+use super::nearest::Nearest;
 use crate::error::{Result, check_finite, check_len, check_parameter};
 use crate::rng::Rng;
 use crate::schema::Schema;
@@ -73,12 +73,12 @@ impl Centroids {
 #[serde(from = "CvtData", into = "CvtData")]
 pub struct Cvt {
     data: CvtData,
-    tree: KdTree,
+    nearest: Nearest,
     /// Lowest and largest coordinate of a query, per measure.
     reach: Vec<(f64, f64)>,
 }
 
-/// What a [`Cvt`] is stored as; the tree follows from it.
+/// What a [`Cvt`] is stored as; the rest follows from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct CvtData {
     lower: Vec<f64>,
@@ -96,7 +96,7 @@ impl From<CvtData> for Cvt {
             (lo - REACH * (up - lo), up + REACH * (up - lo))
         };
         let reach = (0..dim).map(reach).collect();
-        Self { tree: KdTree::new(&data.centroids, dim), data, reach }
+        Self { nearest: Nearest::new(&data.centroids, dim), data, reach }
     }
 }
 
@@ -145,11 +145,11 @@ impl Tessellation for Cvt {
     fn cell(&self, measures: &[f64]) -> usize {
         let within = |(m, (lo, up)): (&f64, &(f64, f64))| lo <= m && m <= up;
         if measures.iter().zip(&self.reach).all(within) {
-            return self.tree.nearest(measures);
+            return self.nearest.find(measures);
         }
         let near: Vec<f64> =
             measures.iter().zip(&self.reach).map(|(m, (lo, up))| m.clamp(*lo, *up)).collect();
-        self.tree.nearest(&near)
+        self.nearest.find(&near)
     }
 
     fn lower(&self) -> &[f64] {

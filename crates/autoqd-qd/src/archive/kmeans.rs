@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::kdtree::KdTree;
+use super::nearest::Nearest;
 use crate::rng::Rng;
 
 /// `count` points uniform in a box.
@@ -16,8 +16,8 @@ pub(crate) fn uniform_points(count: usize, lower: &[f64], upper: &[f64], rng: &m
 /// without samples stays where it is. The sums run in the order of the samples, so threads do not matter.
 pub(crate) fn lloyd(samples: &[f64], centroids: &mut [f64], dim: usize, iterations: usize) {
     for _ in 0..iterations {
-        let tree = KdTree::new(centroids, dim);
-        let nearest: Vec<usize> = samples.par_chunks_exact(dim).map(|s| tree.nearest(s)).collect();
+        let points = Nearest::new(centroids, dim);
+        let nearest: Vec<usize> = samples.par_chunks_exact(dim).map(|s| points.find(s)).collect();
         let mut sums = vec![0.0; centroids.len()];
         let mut counts = vec![0.0; centroids.len() / dim];
         for (sample, &c) in samples.chunks_exact(dim).zip(&nearest) {

@@ -5,8 +5,8 @@ mod cell;
 mod cvt;
 mod dominated_novelty;
 mod grid;
-mod kdtree;
 mod kmeans;
+mod nearest;
 mod reserve;
 
 use serde::{Deserialize, Serialize};

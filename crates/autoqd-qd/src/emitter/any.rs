@@ -7,6 +7,10 @@ use crate::archive::Archive;
 use crate::error::Result;
 
 /// Any emitter of this crate.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a search has a handful of them, each owning far more on the heap"
+)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum AnyEmitter {
     /// Follows an evolution strategy.

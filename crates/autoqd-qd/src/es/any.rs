@@ -86,6 +86,10 @@ impl StrategyConfig {
 }
 
 /// Any strategy of this crate.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a search has a handful of them, each owning far more on the heap"
+)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum AnyStrategy {
     /// Full covariance.

@@ -17,7 +17,7 @@ pub fn batch<'a>(solutions: &'a [f64], objective: &'a [f64], measures: &'a [f64]
 
 /// Every strategy, by name.
 pub fn strategies() -> Vec<(&'static str, StrategyConfig)> {
-    let openai = OpenAiOptions { mirror_sampling: false, lr: 0.1, ..OpenAiOptions::default() };
+    let openai = OpenAiOptions { mirror_sampling: false, lr: 0.02, ..OpenAiOptions::default() };
     vec![
         ("cma_es", StrategyConfig::CmaEs { rank_one: RankOne::Pyribs }),
         ("cma_es textbook", StrategyConfig::CmaEs { rank_one: RankOne::Textbook }),
