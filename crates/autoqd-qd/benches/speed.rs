@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use autoqd_qd::{
-    AnyEmitter, Archive, Batch, CellConfig, Centroids, CvtConfig, EsEmitterConfig, Evaluations, GridArchive,
-    GridConfig, RestartRule, Result, Rng, Rows, Scheduler, StrategyConfig,
+    AnyEmitter, Archive, Batch, CellConfig, Centroids, CvtConfig, DominatedNoveltyConfig, EsEmitterConfig,
+    Evaluations, GridArchive, GridConfig, RestartRule, Result, Rng, Rows, Scheduler, StrategyConfig,
 };
 
 const DIM: usize = 800;
@@ -34,6 +34,7 @@ fn main() -> Result<()> {
         }
     }
     insertion(if quick { 2 } else { 50 })?;
+    dominated_novelty(if quick { 200 } else { 4096 })?;
     lookup(if quick { 100 } else { 10_000 })
 }
 
@@ -155,6 +156,27 @@ fn insertion(rounds: usize) -> Result<()> {
     report("archive/add_320x800/new_cells", median(new));
     report("archive/add_320x800/none_accepted", median(none));
     report("archive/add_320x800/all_improve", median(better));
+    Ok(())
+}
+
+/// 320 newcomers into a full archive without cells, 100 measures.
+fn dominated_novelty(capacity: usize) -> Result<()> {
+    let (rows, dim) = (EMITTERS * BATCH, 100);
+    let mut archive = DominatedNoveltyConfig::new(1, dim, capacity).build()?;
+    let mut rng = Rng::new(2, 0);
+    let mut times = vec![];
+    for _ in 0..capacity / rows + 15 {
+        let objective: Vec<f64> = (0..rows).map(|_| rng.normal()).collect();
+        let measures: Vec<f64> = (0..rows * dim).map(|_| rng.normal()).collect();
+        let batch = Batch::new(Rows::new(&objective, 1)?, &objective, Rows::new(&measures, dim)?);
+        let start = Instant::now();
+        archive.add(&batch)?;
+        times.push(start.elapsed());
+    }
+    report(
+        &format!("dominated_novelty/add_320_to_{capacity}x100"),
+        median(times.split_off(capacity / rows + 2)),
+    );
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Evaluated candidates on their way into an archive.
 
 use crate::error::{Error, Result, check_len};
-use crate::rows::Rows;
+use crate::rows::{Rows, all_finite};
 use crate::schema::Schema;
 
 /// An objective beyond this magnitude counts as non-finite, so that sums over an archive stay finite.
@@ -95,13 +95,12 @@ impl<'a> Batch<'a> {
 
     /// Which number of the evaluation of this row is unusable, if any.
     pub(crate) fn defect(&self, row: usize) -> Option<&'static str> {
-        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
         let objective = self.objective[row].abs();
         if objective.is_nan() || objective > OBJECTIVE_LIMIT {
             Some("objective")
-        } else if !finite(self.measures.row(row)) {
+        } else if !all_finite(self.measures.row(row)) {
             Some("measures")
-        } else if !finite(self.fields_row(row)) {
+        } else if !all_finite(self.fields_row(row)) {
             Some("extra fields")
         } else {
             None
@@ -111,7 +110,7 @@ impl<'a> Batch<'a> {
     /// Strict mode: the whole batch is refused when one row has a defect.
     pub(crate) fn check_all_finite(&self) -> Result<()> {
         for row in 0..self.len() {
-            let solution = self.solutions.row(row).iter().all(|v| v.is_finite());
+            let solution = all_finite(self.solutions.row(row));
             if let Some(what) = self.defect(row).or((!solution).then_some("solution")) {
                 let remedy = "repair the evaluation, or switch strict mode off to drop such rows";
                 return Err(Error::NonFinite { what, row, remedy });

@@ -95,3 +95,8 @@ impl<'a> IntoIterator for Rows<'a> {
         self.iter()
     }
 }
+
+/// Whether every number is finite. Without an early exit, so that the compiler can use vectors.
+pub(crate) fn all_finite(values: &[f64]) -> bool {
+    values.iter().fold(true, |all, v| all & v.is_finite())
+}

@@ -6,6 +6,7 @@ use super::{AddInfo, AddStatus, Archive};
 use crate::batch::{Batch, OBJECTIVE_LIMIT};
 use crate::error::{Result, check_len, check_parameter};
 use crate::population::{Elite, Population};
+use crate::rows::all_finite;
 use crate::schema::{Field, Schema};
 
 /// A division of measure space into cells.
@@ -195,7 +196,7 @@ impl<T: Tessellation> CellArchive<T> {
             let (objective, threshold) = (batch.objective[row], self.threshold_in(cell));
             if objective > threshold {
                 // Only what may be stored is worth reading in full.
-                if batch.solutions.row(row).iter().any(|v| !v.is_finite()) {
+                if !all_finite(batch.solutions.row(row)) {
                     info.non_finite += 1;
                     continue;
                 }

@@ -7,6 +7,7 @@ use super::{AddInfo, AddStatus, Archive};
 use crate::batch::Batch;
 use crate::error::{Result, check_parameter};
 use crate::population::{Elite, Population};
+use crate::rows::all_finite;
 use crate::schema::{Field, Schema};
 
 /// Neighbours remembered beyond the k that count, so that most removals need no new search.
@@ -291,7 +292,7 @@ impl Archive for DominatedNoveltyArchive {
         }
         let first = self.elites.len();
         let mut info = AddInfo::rejected(batch.len());
-        let finite = |row: usize| batch.solutions.row(row).iter().all(|v| v.is_finite());
+        let finite = |row: usize| all_finite(batch.solutions.row(row));
         let rows: Vec<usize> = (0..batch.len()).filter(|&r| batch.defect(r).is_none() && finite(r)).collect();
         for &row in &rows {
             let id = batch.ids.map_or(self.next_id + row as u64, |ids| ids[row]);
