@@ -39,8 +39,8 @@ enum Factor {
 }
 
 /// A symmetric matrix and its factor.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Packed", into = "Packed")]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Packed")]
 pub(crate) struct Covariance {
     n: usize,
     /// C, column-major; only the lower triangle is kept up to date, so C cannot lose its symmetry.
@@ -62,10 +62,10 @@ struct Packed {
     reference: Option<Vec<f64>>,
 }
 
-impl From<Covariance> for Packed {
-    fn from(c: Covariance) -> Self {
-        let reference = (!matches!(c.factor, Factor::Identity)).then(|| pack(&c.reference, c.n));
-        Self { n: c.n, lower: pack(&c.lower, c.n), reference }
+impl Serialize for Covariance {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let reference = (!matches!(self.factor, Factor::Identity)).then(|| pack(&self.reference, self.n));
+        Packed { n: self.n, lower: pack(&self.lower, self.n), reference }.serialize(serializer)
     }
 }
 

@@ -92,8 +92,11 @@ fn a_stored_run_goes_on_as_if_nothing_had_happened() {
         for i in 0..25 {
             step(&mut run, i);
             step(&mut stored, i);
-            if [0, 3, 9, 14].contains(&i) {
-                stored = serde_json::from_str(&bytes(&stored)).unwrap();
+            match i {
+                0 | 9 => stored = serde_json::from_str(&bytes(&stored)).unwrap(),
+                // A format that does not describe itself is pickier.
+                3 | 14 => stored = postcard::from_bytes(&postcard::to_stdvec(&stored).unwrap()).unwrap(),
+                _ => {}
             }
         }
         assert!(bytes(&run) == bytes(&stored), "archive kind {kind}");
