@@ -1,6 +1,22 @@
 //! The `autoqd` program: parses, calls the libraries, prints, and turns the outcome into an exit code.
 
+mod adapt_command;
+mod cluster_command;
+mod compare_command;
+mod curves;
+mod describe_command;
 mod env_command;
+mod eval_command;
+mod export_command;
+mod measuring;
+mod progress;
+mod run_command;
+mod select_command;
+mod signals;
+mod stability_command;
+mod status_command;
+mod sweep;
+mod sweep_command;
 
 use clap::{Parser, Subcommand};
 use std::io::ErrorKind;
@@ -16,13 +32,53 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Search a task for many good and different policies
+    Run(run_command::RunArgs),
+    /// Continue a run where it stopped; the result is the same as if it had never stopped
+    Resume(run_command::ResumeArgs),
+    /// Say what runs did
+    Status(status_command::StatusArgs),
+    /// Check the files of a run against their checksums
+    Verify(status_command::VerifyArgs),
+    /// Roll a policy out and print its measures under a run's descriptor
+    Describe(describe_command::DescribeArgs),
+    /// Write a run's archive in the formats of other tools
+    Export(export_command::ExportArgs),
+    /// Say how good and how diverse populations are
+    Eval(eval_command::EvalArgs),
+    /// Make the paper's tables of any runs
+    Compare(compare_command::CompareArgs),
+    /// Find the policies that cope with changed dynamics
+    Adapt(adapt_command::AdaptArgs),
+    /// Say how much descriptors vary between rollouts of the same policy
+    Stability(stability_command::StabilityArgs),
+    /// Choose few policies that are good and far apart
+    Select(select_command::SelectArgs),
+    /// Divide a population into groups of similar policies
+    Cluster(cluster_command::ClusterArgs),
+    /// Run a grid of configurations and seeds
+    Sweep(sweep_command::SweepArgs),
     /// Control tasks: list them, show one, compare with recordings of Gymnasium
     Env(env_command::EnvArgs),
 }
 
 fn main() -> ExitCode {
+    let out = &mut std::io::stdout().lock();
     let outcome = match Cli::parse().command {
-        Command::Env(args) => env_command::run(&args, &mut std::io::stdout().lock()),
+        Command::Run(args) => run_command::run(&args, out),
+        Command::Resume(args) => run_command::resume(&args, out),
+        Command::Status(args) => status_command::run_status(&args, out),
+        Command::Verify(args) => status_command::run_verify(&args, out),
+        Command::Describe(args) => describe_command::run(&args, out),
+        Command::Export(args) => export_command::run(&args, out),
+        Command::Eval(args) => eval_command::run(&args, out),
+        Command::Compare(args) => compare_command::run(&args, out),
+        Command::Adapt(args) => adapt_command::run(&args, out),
+        Command::Stability(args) => stability_command::run(&args, out),
+        Command::Select(args) => select_command::run(&args, out),
+        Command::Cluster(args) => cluster_command::run(&args, out),
+        Command::Sweep(args) => sweep_command::run(&args, out),
+        Command::Env(args) => env_command::run(&args, out),
     };
     outcome.unwrap_or_else(report)
 }

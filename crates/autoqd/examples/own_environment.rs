@@ -75,7 +75,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         search.step()?;
     }
     let stats = search.result().stats();
-    println!("{} different carts, the best with return {:.1}", stats.num_elites, stats.obj_max.unwrap_or(0.0));
+    println!(
+        "{} different carts, the best with return {:.1}",
+        stats.num_elites,
+        stats.obj_max.unwrap_or(0.0)
+    );
     assert!(stats.num_elites > 50);
     Ok(())
 }

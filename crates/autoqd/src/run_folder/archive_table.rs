@@ -114,6 +114,29 @@ impl ArchiveTable {
         self.cell.is_empty()
     }
 
+    /// The given rows, in the given order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        fn pick<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|row| values[*row].clone()).collect()
+        }
+        fn block<T: Clone>(block: &Block<T>, rows: &[usize]) -> Block<T> {
+            Block { width: block.width, values: rows.iter().flat_map(|row| block.row(*row).to_vec()).collect() }
+        }
+        let statistics = self.statistics.iter().map(|(name, values)| (name.clone(), pick(values, rows)));
+        Self {
+            cell: pick(&self.cell, rows),
+            id: pick(&self.id, rows),
+            iteration: pick(&self.iteration, rows),
+            objective: pick(&self.objective, rows),
+            measures: block(&self.measures, rows),
+            statistics: statistics.collect(),
+            seeds: block(&self.seeds, rows),
+            embedding: block(&self.embedding, rows),
+            parameters: block(&self.parameters, rows),
+            metadata: self.metadata.clone(),
+        }
+    }
+
     /// A statistic by name.
     pub fn statistic(&self, name: &str) -> Option<&[f64]> {
         self.statistics.iter().find(|(n, _)| n == name).map(|(_, values)| values.as_slice())

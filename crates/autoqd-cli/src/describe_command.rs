@@ -1,0 +1,99 @@
+//! `autoqd describe`: the measures of a policy under a run's descriptor.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use autoqd::descriptor::Registry;
+use autoqd::run_folder::ArchiveTable;
+use autoqd::runner::load_search;
+use autoqd::seeds::{Purpose, derive};
+
+/// Arguments of `autoqd describe`.
+#[derive(clap::Args)]
+pub struct DescribeArgs {
+    /// Folder of the run whose descriptor is used
+    run: PathBuf,
+    /// File with the parameters of a policy: numbers separated by white space or commas, or a JSON list
+    #[arg(long, value_name = "FILE", conflicts_with = "policy", required_unless_present = "policy")]
+    parameters: Option<PathBuf>,
+    /// An elite of the run, by its id; it is rolled out again with the seeds it was evaluated with
+    #[arg(long, value_name = "ID")]
+    policy: Option<u64>,
+    /// Episodes; for an elite the number of its own evaluation
+    #[arg(long)]
+    episodes: Option<u64>,
+    /// Seed from which the episodes' seeds are derived (with --parameters)
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(serde::Serialize)]
+struct Description {
+    objective: f64,
+    return_std: f64,
+    length_mean: f64,
+    measures: Vec<f64>,
+    hand_made: Vec<f64>,
+    seeds: Vec<u64>,
+}
+
+/// Rolls a policy out and prints what the run's descriptor makes of it.
+pub fn run(args: &DescribeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let search = load_search(&args.run, Some(1), &Registry::default())?;
+    let (parameters, seeds) = match (&args.parameters, args.policy) {
+        (Some(file), _) => {
+            let episodes = args.episodes.unwrap_or(search.config().episodes as u64);
+            let seeds = (0..episodes).map(|e| derive(args.seed, Purpose::Evaluation, [0, 0, e])).collect();
+            (read_parameters(file)?, seeds)
+        }
+        (None, Some(id)) => (elite_parameters(&args.run, id)?, search.evaluation_seeds(id)),
+        (None, None) => bail!("give --parameters FILE or --policy ID"),
+    };
+    let (evaluation, measures) = search.describe(&parameters, &seeds)?;
+    let description = Description {
+        objective: evaluation.objective(),
+        return_std: evaluation.return_std(),
+        length_mean: evaluation.mean_length(),
+        measures,
+        hand_made: evaluation.measures(),
+        seeds,
+    };
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&description)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(out, "return     {:.3} ± {:.3}", description.objective, description.return_std)?;
+    writeln!(out, "length     {:.1}", description.length_mean)?;
+    writeln!(out, "measures   {:?}", description.measures)?;
+    for (spec, value) in search.spec().measures.iter().zip(&description.hand_made) {
+        writeln!(out, "{:10} {value:.4}", spec.name)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn elite_parameters(run: &Path, id: u64) -> anyhow::Result<Vec<f64>> {
+    let table = ArchiveTable::read(run)?;
+    let row = table.id.iter().position(|i| *i == id);
+    let row = row.with_context(|| {
+        format!("{} has no elite with id {id}; archive.parquet lists them", run.display())
+    })?;
+    Ok(table.parameters.row(row).to_vec())
+}
+
+/// Numbers in any of the usual plain forms.
+fn read_parameters(file: &Path) -> anyhow::Result<Vec<f64>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let separators = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']');
+    let words = text.split(separators).filter(|word| !word.is_empty());
+    words
+        .map(|word| match word.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => bail!("{}: '{word}' is not a finite number", file.display()),
+        })
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! The search as a library: the same bytes for any number of threads, and after any interruption.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use autoqd::config::{Layers, RunConfig};
+use autoqd::descriptor::Registry;
+use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
+use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE};
+use autoqd::runner::{Changes, Limits, Runner};
+use autoqd::search::Search;
+use autoqd_env::{Perturbation, Task, load_task};
+use autoqd_qd::Archive;
+
+fn maze() -> Arc<dyn Task> {
+    load_task("point-maze", &Perturbation::default()).expect("a built-in task")
+}
+
+fn config(settings: &[&str]) -> RunConfig {
+    let mut layers = Layers::new().preset("quick").expect("a preset");
+    let base = ["batch_size=6", "episodes=2", "iterations=12", "update_schedule=[4,8]", "checkpoint_every=3"];
+    for setting in base.iter().chain(settings) {
+        layers = layers.set(setting).expect("a valid setting");
+    }
+    let layers = layers.flag("task", "point-maze", "TASK").expect("a task");
+    layers.build().expect("a configuration").resolve(&maze().spec().into()).expect("a valid configuration")
+}
+
+fn finish(config: RunConfig) -> Search {
+    let mut search = Search::new(config, maze()).expect("a search");
+    while !search.finished() {
+        search.step().expect("an iteration");
+    }
+    search
+}
+
+struct Silent;
+
+impl Observer for Silent {
+    fn on_iteration(&mut self, _report: &IterationReport) -> Result<(), ObserverError> {
+        Ok(())
+    }
+}
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let read = |name: &str| std::fs::read(folder.join(name)).expect("a file of the run");
+    [ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE].map(read).to_vec()
+}
+
+/// Runs to the end in one go or, with `stop_at`, stopping after those iterations and resuming.
+fn run_in_folder(config: RunConfig, stop_at: &[u64], threads: usize) -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run");
+    let mut runner = Runner::create(&path, config, &Registry::default()).expect("a run");
+    for stop in stop_at {
+        run_until(&mut runner, *stop);
+        drop(runner);
+        let changes = Changes { threads: std::num::NonZeroUsize::new(threads), ..Changes::default() };
+        runner = Runner::resume(&path, changes, &Registry::default()).expect("a resumed run");
+        assert_eq!(runner.search().iteration(), *stop);
+    }
+    let reason = runner.run(Limits::default(), &|| false, &mut Silent).expect("the rest of the run");
+    assert_eq!(reason, EndReason::Finished);
+    files(&path)
+}
+
+fn run_until(runner: &mut Runner, iteration: u64) {
+    struct Until(u64, std::rc::Rc<std::cell::Cell<bool>>);
+    impl Observer for Until {
+        fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
+            self.1.set(report.metrics.iteration >= self.0);
+            Ok(())
+        }
+    }
+    let reached = std::rc::Rc::new(std::cell::Cell::new(false));
+    let mut observer = Until(iteration, reached.clone());
+    let reason = runner.run(Limits::default(), &|| reached.get(), &mut observer).expect("a part of the run");
+    assert_eq!(reason, EndReason::Interrupted);
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads() {
+    let one = run_in_folder(config(&["threads=1"]), &[], 1);
+    for threads in ["threads=2", "threads=7"] {
+        assert!(run_in_folder(config(&[threads]), &[], 1) == one, "{threads}");
+    }
+}
+
+#[test]
+fn resuming_gives_the_bytes_of_never_stopping() {
+    for emitter in ["csa", "cma", "sep", "lm-ma", "openai", "iso-line", "gaussian"] {
+        let setting = format!("emitter={emitter}");
+        let whole = run_in_folder(config(&[&setting]), &[], 1);
+        let pieces = run_in_folder(config(&[&setting]), &[1, 4, 9], 3);
+        assert!(whole == pieces, "{emitter}");
+    }
+}
+
+#[test]
+fn every_archive_and_option_runs() {
+    for settings in [
+        &["archive=cvt", "cvt.cells=200", "cvt.samples=2000"][..],
+        &["archive=dns", "dns.size=60"],
+        &["archive=dns", "dns.size=60", "dns.space=psi"],
+        &["method=regular"],
+        &["normalizer=frozen"],
+        &["normalizer=none", "first_map=random", "weighting=false"],
+        &["embedding.orthogonal=true", "embedding.scales=[0.5,1.0,2.0]", "embedding.length_normalized=true"],
+        &["policy.kind=dense", "policy.hidden=[8]"],
+        &["episode_seeds=common", "add_mode=single", "reserve=0"],
+    ] {
+        let search = finish(config(settings));
+        let stats = search.result().stats();
+        assert!(stats.num_elites > 5, "{settings:?}: {stats:?}");
+        assert!(stats.obj_max.is_some_and(f64::is_finite), "{settings:?}");
+        assert_eq!(search.totals().evaluations, 12 * 30);
+    }
+}
+
+#[test]
+fn an_elite_can_be_evaluated_again_exactly() {
+    let search = finish(config(&["normalizer=frozen"]));
+    for elite in (0..search.result().len()).step_by(7) {
+        let elite = search.result().elites().get(elite).expect("an elite");
+        let seeds = search.evaluation_seeds(elite.id);
+        let (evaluation, measures) = search.describe(elite.solution, &seeds).expect("a description");
+        assert_eq!(evaluation.objective(), elite.objective);
+        assert_eq!(measures, elite.measures);
+    }
+}
+
+#[test]
+fn a_refit_loses_no_elite_that_the_reserve_can_hold() {
+    let mut search = Search::new(config(&[]), maze()).expect("a search");
+    let mut refits = 0;
+    while !search.finished() {
+        let iteration = search.step().expect("an iteration");
+        if let Some(refit) = iteration.refit {
+            refits += 1;
+            assert_eq!(refit.archives.dropped, 0);
+            assert!(refit.archives.pool >= refit.elites_before);
+            assert!(
+                refit.archives.pool <= refit.archives.stored.iter().sum::<usize>() + refit.archives.reserved
+            );
+        }
+    }
+    assert_eq!(refits, 2);
+}
