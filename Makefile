@@ -1,15 +1,23 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
+# One profile (release) serves build, test and bench, so nothing compiles twice.
 .PHONY: native build run test bench lint
 
+TASK ?= swimmer
+OUT ?= runs/first-look-$(TASK)
+
 native:
-	@if [ -f scripts/get-mujoco.sh ]; then scripts/get-mujoco.sh; fi
-	@if [ -f scripts/get-box2d.sh ]; then scripts/get-box2d.sh; fi
+	@scripts/get-mujoco.sh
+	@scripts/get-box2d.sh
 
 build: native
 	cargo build --release --workspace
 
+# A first look: searches TASK for a minute or two, or goes on with the run if it is there.
 run: native
-	cargo run --release --bin autoqd -- $(ARGS)
+	cargo build --release --bin autoqd
+	@program=$${CARGO_TARGET_DIR:-target}/release/autoqd; \
+	if [ -f $(OUT)/config.toml ]; then $$program resume $(OUT); \
+	else $$program run $(TASK) --preset quick --out $(OUT); fi
 
 test: native
 	cargo test --release --workspace
