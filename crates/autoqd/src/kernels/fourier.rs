@@ -1,7 +1,7 @@
 //! Random Fourier features of a few steps at once, summed in double precision.
 
 use super::vector::{Plain, Vector};
-use super::{Instructions, PAD, cosine::cosine_vector, padded};
+use super::{Aligned, Instructions, PAD, cosine::cosine_vector, padded};
 
 /// Steps that go through the weights together: each weight is then read once for all of them.
 pub(crate) const STEPS: usize = 4;
@@ -10,22 +10,22 @@ pub(crate) const STEPS: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct FourierLayout {
     inputs: usize,
-    weights: Vec<f32>,
-    phases: Vec<f32>,
+    weights: Aligned,
+    phases: Aligned,
 }
 
 impl FourierLayout {
     /// Packs weights (one row of inputs per feature) and phases, each rounded once to single precision.
     pub(crate) fn new(inputs: usize, weights: &[f64], phases: &[f64]) -> Self {
         let features = padded(phases.len());
-        let mut packed = vec![0.0; inputs * features];
+        let mut packed = Aligned::zeros(inputs * features);
         for (feature, row) in weights.chunks_exact(inputs).enumerate() {
             let block = feature / PAD * PAD * inputs + feature % PAD;
             row.iter().enumerate().for_each(|(input, w)| packed[block + input * PAD] = *w as f32);
         }
-        let mut phases: Vec<f32> = phases.iter().map(|b| *b as f32).collect();
-        phases.resize(features, 0.0);
-        Self { inputs, weights: packed, phases }
+        let mut rounded = Aligned::zeros(features);
+        rounded.iter_mut().zip(phases).for_each(|(rounded, phase)| *rounded = *phase as f32);
+        Self { inputs, weights: packed, phases: rounded }
     }
 
     /// Length of the sums, padding included.

@@ -7,6 +7,7 @@
 //! orders documented at [`Policy`](crate::policy::Policy) and
 //! [`FeatureMap`](crate::embedding::FeatureMap).
 
+mod aligned;
 mod cosine;
 mod fourier;
 mod instructions;
@@ -17,6 +18,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use aligned::Aligned;
 pub use cosine::cosine;
 pub(crate) use fourier::{FourierLayout, STEPS, fourier_steps};
 pub use instructions::Instructions;

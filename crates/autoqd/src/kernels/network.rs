@@ -2,7 +2,7 @@
 
 use super::layer::{LayerLayout, layer};
 use super::vector::{Plain, Vector};
-use super::{Instructions, padded};
+use super::{Aligned, Instructions, padded};
 
 /// Runs the layers one after the other. The input lies in `buffers[0]`; the index of the buffer that holds the
 /// output is returned. Each buffer must take the padded outputs of every layer.
@@ -10,7 +10,7 @@ pub(crate) fn forward(
     instructions: Instructions,
     layers: &[LayerLayout],
     parameters: &[f32],
-    buffers: &mut [Vec<f32>; 2],
+    buffers: &mut [Aligned; 2],
 ) -> usize {
     for layer in layers {
         assert!(parameters.len() >= layer.start + layer.packed_len());
@@ -37,7 +37,7 @@ pub(crate) fn forward(
 unsafe fn forward_in<V: Vector>(
     layers: &[LayerLayout],
     parameters: &[f32],
-    buffers: &mut [Vec<f32>; 2],
+    buffers: &mut [Aligned; 2],
 ) -> usize {
     let [a, b] = buffers;
     let mut ends = [a.as_mut_ptr(), b.as_mut_ptr()];
@@ -51,14 +51,14 @@ unsafe fn forward_in<V: Vector>(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn forward_avx2(layers: &[LayerLayout], parameters: &[f32], buffers: &mut [Vec<f32>; 2]) -> usize {
+unsafe fn forward_avx2(layers: &[LayerLayout], parameters: &[f32], buffers: &mut [Aligned; 2]) -> usize {
     // SAFETY: forwarded.
     unsafe { forward_in::<super::x86::Avx2>(layers, parameters, buffers) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-unsafe fn forward_avx512(layers: &[LayerLayout], parameters: &[f32], buffers: &mut [Vec<f32>; 2]) -> usize {
+unsafe fn forward_avx512(layers: &[LayerLayout], parameters: &[f32], buffers: &mut [Aligned; 2]) -> usize {
     // SAFETY: forwarded.
     unsafe { forward_in::<super::x86::Avx512>(layers, parameters, buffers) }
 }

@@ -2,7 +2,7 @@
 
 use super::{LayerShape, PolicyKind, PolicySpec};
 use crate::Error;
-use crate::kernels::{Instructions, LayerLayout, WeightLayout, forward, padded};
+use crate::kernels::{Aligned, Instructions, LayerLayout, WeightLayout, forward, padded};
 
 /// A policy ready to act: parameters in single precision in the order the kernels read them.
 ///
@@ -23,8 +23,8 @@ pub struct Policy {
     kind: PolicyKind,
     shapes: Vec<LayerShape>,
     layers: Vec<LayerLayout>,
-    packed: Vec<f32>,
-    buffers: [Vec<f32>; 2],
+    packed: Aligned,
+    buffers: [Aligned; 2],
     scaling: Vec<Scaling>,
     parameter_count: usize,
     instructions: Instructions,
@@ -73,8 +73,8 @@ impl Policy {
         let width = spec.sizes().into_iter().map(padded).max().unwrap_or(0);
         Self {
             kind: spec.kind,
-            packed: vec![0.0; layers.last().map_or(0, |l| l.start + l.packed_len())],
-            buffers: [vec![0.0; width], vec![0.0; width]],
+            packed: Aligned::zeros(layers.last().map_or(0, |l| l.start + l.packed_len())),
+            buffers: [Aligned::zeros(width), Aligned::zeros(width)],
             scaling: Scaling::of(spec),
             parameter_count: spec.parameter_count(),
             shapes,
@@ -120,7 +120,7 @@ impl Policy {
             *x = *o as f32;
         }
         let last = forward(self.instructions, &self.layers, &self.packed, &mut self.buffers);
-        for ((a, scaling), output) in action.iter_mut().zip(&self.scaling).zip(&self.buffers[last]) {
+        for ((a, scaling), output) in action.iter_mut().zip(&self.scaling).zip(self.buffers[last].iter()) {
             *a = scaling.apply(*output);
         }
     }
@@ -134,7 +134,7 @@ fn layouts(kind: PolicyKind, shapes: &[LayerShape]) -> Vec<LayerLayout> {
     let mut start = 0;
     let layout = |shape: &LayerShape| {
         let layout = LayerLayout { inputs: shape.inputs, outputs: shape.outputs, weights, start };
-        start += layout.packed_len();
+        start += padded(layout.packed_len());
         layout
     };
     shapes.iter().map(layout).collect()
