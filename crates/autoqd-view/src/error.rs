@@ -22,6 +22,28 @@ pub enum ViewError {
         /// What the encoder said.
         reason: String,
     },
+    /// A replay has no frame or its task has no shapes.
+    #[error(
+        "there is nothing to draw: the task does not say what it looks like, or the episode has no frame"
+    )]
+    NothingToDraw,
+    /// A run folder could not be read.
+    #[error(transparent)]
+    RunFolder(#[from] autoqd::run_folder::RunFolderError),
+    /// The library refused something.
+    #[error(transparent)]
+    Library(#[from] autoqd::Error),
+    /// A task could not be made or run.
+    #[error(transparent)]
+    Task(#[from] autoqd_env::EnvError),
+    /// The port could not be taken.
+    #[error("cannot listen on {address}: {reason}; choose another port with --port")]
+    Listen {
+        /// Address and port.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        reason: std::io::Error,
+    },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -3,8 +3,20 @@
 #![deny(missing_docs)]
 
 mod error;
+mod figures;
+pub mod file;
 mod image;
 pub mod plot;
+pub mod render;
+mod replay;
+pub mod report;
+mod run;
+mod selection;
+pub mod server;
 
 pub use error::ViewError;
+pub use figures::{archive_plot, label, learning};
 pub use image::Image;
+pub use replay::Replay;
+pub use run::{Change, Player, Run, Step};
+pub use selection::best_and_different;

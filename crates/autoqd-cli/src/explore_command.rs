@@ -1,0 +1,44 @@
+//! `autoqd explore`: the archive as a map in the browser, with every elite at work on a click.
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use autoqd_view::Run;
+use autoqd_view::server::{Server, ServerConfig, page_is_built};
+
+/// Arguments of `autoqd explore`.
+#[derive(clap::Args)]
+pub struct ExploreArgs {
+    /// Folders of runs; a run that is still going is followed
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    /// Port; 0 takes any that is free
+    #[arg(long, default_value_t = 7878)]
+    port: u16,
+    /// Address to listen on. Anyone who can reach it can look at these runs and simulate their policies
+    #[arg(long, default_value = "127.0.0.1")]
+    host: IpAddr,
+}
+
+/// Serves the page until it is interrupted.
+pub fn run(args: &ExploreArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    if !page_is_built() {
+        bail!(
+            "this program was built without the explorer's page: install Node 20 or newer, then run `make web` and \
+             build again; `autoqd report` and `autoqd render` work without it"
+        );
+    }
+    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
+    runtime.block_on(async {
+        let server = Server::bind(runs, config).await?;
+        writeln!(out, "http://{}/  (stop with Ctrl-C)", server.address())?;
+        out.flush()?;
+        server.serve(std::future::pending()).await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,75 @@
+//! `autoqd plot`: archives and learning curves as SVG and PNG.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
+use autoqd_view::{Run, archive_plot, file, learning};
+
+/// Arguments of `autoqd plot`.
+#[derive(clap::Args)]
+pub struct PlotArgs {
+    /// Folders of runs; runs of one task and method that differ in their seed share a curve
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    /// Where to write [default: the folder `report` of the first run]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Statistic of the archive that gives the colour [default: objective]
+    #[arg(long, value_name = "COLUMN")]
+    color: Option<String>,
+    /// Light figures on dark ground
+    #[arg(long)]
+    dark: bool,
+    /// Pixels of a PNG per unit of the drawing
+    #[arg(long, default_value_t = 2.0)]
+    scale: f32,
+}
+
+/// Draws everything that can be drawn from these runs and names the files.
+pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    if !(0.1..=10.0).contains(&args.scale) {
+        bail!("--scale {} is not between 0.1 and 10", args.scale);
+    }
+    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let folder = args.out.clone().unwrap_or_else(|| args.runs[0].join("report"));
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mode = if args.dark { Mode::Dark } else { Mode::Light };
+    write(&learning(&runs, mode)?, &folder.join("learning"), args, out)?;
+    for run in &runs {
+        let prefix = if runs.len() > 1 { format!("{}-", run.name()) } else { String::new() };
+        draw_archive(run, &folder, &prefix, args, out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn draw_archive(run: &Run, folder: &Path, prefix: &str, args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let table = run.archive()?;
+    if let Some(name) = args.color.as_deref().filter(|name| *name != "objective") {
+        if table.statistic(name).is_none() {
+            let known: Vec<&str> = table.statistics.iter().map(|(name, _)| name.as_str()).collect();
+            bail!("the archive of {} has no column '{name}'; it has objective, {}", run.name(), known.join(", "));
+        }
+    }
+    let mode = if args.dark { Mode::Dark } else { Mode::Light };
+    let plot = archive_plot(run, &table, args.color.as_deref());
+    let title = format!("{}: {} elites", run.task().spec().name, table.len());
+    write(&heatmap_pairs(&title, &plot, mode), &folder.join(format!("{prefix}archive")), args, out)?;
+    if plot.names.len() > 1 {
+        write(&parallel_axes(&title, &plot, mode), &folder.join(format!("{prefix}parallel")), args, out)?;
+    }
+    Ok(())
+}
+
+fn write(figure: &Figure, path: &Path, args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let svg = figure.svg(if args.dark { Mode::Dark } else { Mode::Light });
+    let with = |ending: &str| PathBuf::from(format!("{}.{ending}", path.display()));
+    file::write(&with("svg"), svg.as_bytes())?;
+    file::write(&with("png"), &png(&svg, args.scale)?)?;
+    for ending in ["svg", "png"] {
+        writeln!(out, "{}", with(ending).display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! `autoqd render`: elites at work, as filmstrips, GIF, PNG or MP4.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use autoqd::run_folder::ArchiveTable;
+use autoqd_view::plot::Mode;
+use autoqd_view::render::{
+    Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence,
+};
+use autoqd_view::{Change, Replay, Run, best_and_different, file};
+
+/// What to make of each elite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Frames of one cycle of the movement side by side
+    Strip,
+    /// An animation that plays anywhere
+    Gif,
+    /// A folder of single pictures
+    Png,
+    /// A film; needs the program ffmpeg
+    Mp4,
+}
+
+/// Arguments of `autoqd render`.
+#[derive(clap::Args)]
+pub struct RenderArgs {
+    /// Folder of a run
+    run: PathBuf,
+    /// Id of an elite; may be given several times
+    #[arg(long, value_name = "ID")]
+    policy: Vec<u64>,
+    /// Without --policy: how many elites, the best and those that differ most among the best fifth
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    select: usize,
+    /// What to make of each elite; may be given several times
+    #[arg(long, value_enum, default_value = "strip")]
+    format: Vec<Format>,
+    /// Frames of a strip
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=60))]
+    frames: u64,
+    /// Seconds of an animation
+    #[arg(long, default_value_t = 6.0)]
+    seconds: f64,
+    /// Width and height of a frame in pixels [default: 320x240 for strips, 480x360 else]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
+    size: Option<(usize, usize)>,
+    /// Light figures on dark ground
+    #[arg(long)]
+    dark: bool,
+    /// Factor on every friction of the task
+    #[arg(long, default_value_t = 1.0)]
+    friction_scale: f64,
+    /// Factor on every mass of the task
+    #[arg(long, default_value_t = 1.0)]
+    mass_scale: f64,
+    /// Where to write [default: RUN/frames]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+fn parse_size(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match parts {
+        Some((w, h)) if (16..=4096).contains(&w) && (16..=4096).contains(&h) => Ok((w, h)),
+        _ => Err("write it as 480x360, each side from 16 to 4096".to_string()),
+    }
+}
+
+/// Draws elites and names the files.
+pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    if args.format.contains(&Format::Mp4) && !has_ffmpeg() {
+        bail!("--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif");
+    }
+    let run = Run::open(&args.run)?;
+    let table = run.archive()?;
+    let rows = rows(args, &table)?;
+    let folder = args.out.clone().unwrap_or_else(|| args.run.join("frames"));
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let change = Change { friction_scale: args.friction_scale, mass_scale: args.mass_scale };
+    for row in rows {
+        let replay = run.replay(&table, row, change)?;
+        let caption = caption(&run, &table, row, &replay, change);
+        for format in &args.format {
+            let path = draw(args, *format, &replay, &caption, &folder, table.id[row])?;
+            writeln!(out, "{}", path.display())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rows(args: &RenderArgs, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
+    if table.is_empty() {
+        bail!("the archive of {} has no elite yet", args.run.display());
+    }
+    let row = |id: &u64| {
+        let found = table.id.iter().position(|other| other == id);
+        found.with_context(|| format!("no elite has the id {id}; `autoqd explore` shows all of them"))
+    };
+    if args.policy.is_empty() {
+        return Ok(best_and_different(table, args.select));
+    }
+    args.policy.iter().map(row).collect()
+}
+
+fn caption(run: &Run, table: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> Caption {
+    let measures: Vec<String> = table.measures.row(row).iter().take(6).map(|m| format!("{m:.2}")).collect();
+    let mut text = format!("return {:.0}   measures {}", replay.total_reward(), measures.join(", "));
+    if change != Change::default() {
+        text += &format!("   friction ×{}, mass ×{}", change.friction_scale, change.mass_scale);
+    }
+    Caption {
+        title: format!("#{}", table.id[row]),
+        text: text.replace('-', "\u{2212}"),
+        note: run.task().spec().name.clone(),
+    }
+}
+
+fn draw(
+    args: &RenderArgs,
+    format: Format,
+    replay: &Replay,
+    caption: &Caption,
+    folder: &Path,
+    id: u64,
+) -> anyhow::Result<PathBuf> {
+    let usual = if format == Format::Strip { (320, 240) } else { (480, 360) };
+    let (width, height) = args.size.unwrap_or(usual);
+    let mode = if args.dark { Mode::Dark } else { Mode::Light };
+    let renderer = Renderer::new(replay, FrameStyle { width, height, mode })?;
+    let path = |ending: &str| folder.join(format!("elite-{id}{ending}"));
+    match format {
+        Format::Strip => {
+            let strip = filmstrip(&renderer, &frames_of_one_cycle(replay, args.frames as usize), caption)?;
+            file::write(&path(".png"), &strip.png()?)?;
+            Ok(path(".png"))
+        }
+        Format::Gif => {
+            file::write(&path(".gif"), &gif(&renderer, caption, args.seconds)?)?;
+            Ok(path(".gif"))
+        }
+        Format::Png => {
+            png_sequence(&renderer, caption, args.seconds, &path(""))?;
+            Ok(path(""))
+        }
+        Format::Mp4 => {
+            mp4(&renderer, caption, args.seconds, &path(".mp4"))?;
+            Ok(path(".mp4"))
+        }
+    }
+}

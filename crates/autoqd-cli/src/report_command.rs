@@ -1,0 +1,39 @@
+//! `autoqd report`: one HTML file that shows what runs found.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use autoqd_view::report::{ReportOptions, report};
+use autoqd_view::{Run, file};
+
+/// Arguments of `autoqd report`.
+#[derive(clap::Args)]
+pub struct ReportArgs {
+    /// Folders of runs
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    /// File to write [default: report/report.html in the first run's folder]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Behaviours shown per run
+    #[arg(long, default_value_t = ReportOptions::default().behaviours)]
+    behaviours: usize,
+    /// Seconds of each behaviour
+    #[arg(long, default_value_t = ReportOptions::default().seconds)]
+    seconds: f64,
+}
+
+/// Writes the report and names the file.
+pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report").join("report.html"));
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    let page = report(&runs, ReportOptions { behaviours: args.behaviours, seconds: args.seconds })?;
+    file::write(&path, page.as_bytes())?;
+    writeln!(out, "{} ({:.1} MB)", path.display(), page.len() as f64 / 1e6)?;
+    Ok(ExitCode::SUCCESS)
+}

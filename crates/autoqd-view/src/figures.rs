@@ -1,0 +1,82 @@
+//! The plots of run folders: from archives and logs to figures.
+
+use autoqd::config::ArchiveLayout;
+use autoqd::run_folder::{ArchiveTable, MetricsRow, Row};
+
+use crate::plot::{ArchivePlot, Curve, Figure, Mode, band_over_seeds, learning_curves};
+use crate::{Run, ViewError};
+
+/// Cells per dimension of the picture of an archive that has no grid.
+const PICTURE_CELLS: usize = 40;
+
+/// The columns of the log that a learning curve shows, with their titles.
+const CURVES: [(&str, &str); 4] = [
+    ("qd_score", "QD score"),
+    ("coverage", "coverage"),
+    ("best_objective", "best objective"),
+    ("mean_objective", "mean objective"),
+];
+
+/// What the plots of an archive need; coloured by the objective or by a statistic of this name.
+pub fn archive_plot(run: &Run, table: &ArchiveTable, color: Option<&str>) -> ArchivePlot {
+    let layout = &run.config().archive.layout;
+    let dimensions = table.measures.width;
+    let bounds: Vec<(f64, f64)> = layout.bounds().iter().take(dimensions).map(|b| (b[0], b[1])).collect();
+    let cells = match layout {
+        ArchiveLayout::Grid { cells, .. } => cells.clone(),
+        _ => vec![PICTURE_CELLS; bounds.len()],
+    };
+    let statistic = color.and_then(|name| Some((name.to_string(), table.statistic(name)?.to_vec())));
+    let (value_name, values) =
+        statistic.unwrap_or_else(|| ("objective".to_string(), table.objective.clone()));
+    ArchivePlot {
+        names: (1..=bounds.len()).map(|i| format!("measure {i}")).collect(),
+        measures: (0..table.len()).map(|i| table.measures.row(i).to_vec()).collect(),
+        bounds,
+        cells,
+        values,
+        value_name,
+    }
+}
+
+/// How runs are told apart in a legend: by method, and by task if there are several. Runs of the same name differ
+/// in their seed and share one curve.
+pub fn label(run: &Run, runs: &[Run]) -> String {
+    let several = runs.iter().any(|other| other.config().task != run.config().task);
+    let method = run.config().method.to_string();
+    if several { format!("{}, {method}", run.config().task) } else { method }
+}
+
+/// Learning curves of the runs: mean and standard error over the seeds of each method.
+pub fn learning(runs: &[Run], mode: Mode) -> Result<Figure, ViewError> {
+    let mut groups: Vec<(String, Vec<Vec<MetricsRow>>)> = Vec::new();
+    for run in runs {
+        let (name, rows) = (label(run, runs), run.metrics()?);
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, seeds)) => seeds.push(rows),
+            None => groups.push((name, vec![rows])),
+        }
+    }
+    let panels: Vec<(String, Vec<Curve>)> = CURVES
+        .iter()
+        .map(|(column, title)| {
+            let curves = groups.iter().map(|(name, seeds)| curve(name, seeds, column));
+            (title.to_string(), curves.collect())
+        })
+        .collect();
+    let mut figure = learning_curves("Learning", &panels, "iteration", mode);
+    if groups.iter().any(|(_, seeds)| seeds.len() > 1) {
+        figure.note = "Bands: standard error over seeds.".to_string();
+    }
+    Ok(figure)
+}
+
+fn curve(name: &str, seeds: &[Vec<MetricsRow>], column: &str) -> Curve {
+    let point = |row: &MetricsRow| {
+        let value = row.numbers().into_iter().find(|(n, _)| *n == column)?.1;
+        Some((row.iteration as f64, value))
+    };
+    let seeds: Vec<Vec<(f64, f64)>> =
+        seeds.iter().map(|rows| rows.iter().filter_map(point).collect()).collect();
+    Curve { name: name.to_string(), band: band_over_seeds(&seeds) }
+}

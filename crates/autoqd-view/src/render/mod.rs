@@ -1,0 +1,87 @@
+//! Behaviours as pictures: drawn in software, so that neither a GPU nor a display is needed.
+
+mod camera;
+mod flat;
+mod gait;
+mod movie;
+mod scene_picture;
+mod solid;
+mod strip;
+mod vector;
+
+use self::camera::View;
+use self::flat::FlatView;
+use self::scene_picture::ScenePicture;
+use crate::ViewError;
+use crate::image::Image;
+use crate::plot::Mode;
+use crate::replay::Replay;
+
+pub use gait::frames_of_one_cycle;
+pub use movie::{gif, has_ffmpeg, mp4, png_sequence};
+pub use strip::{Caption, filmstrip, stack};
+
+/// Size and look of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameStyle {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Light or dark.
+    pub mode: Mode,
+}
+
+impl Default for FrameStyle {
+    fn default() -> Self {
+        Self { width: 480, height: 360, mode: Mode::Light }
+    }
+}
+
+enum Eye {
+    Space(View),
+    Plane(FlatView),
+}
+
+/// Draws the frames of one replay with a camera that was chosen for all of it.
+pub struct Renderer<'a> {
+    replay: &'a Replay,
+    style: FrameStyle,
+    eye: Eye,
+}
+
+impl<'a> Renderer<'a> {
+    /// Chooses the camera.
+    pub fn new(replay: &'a Replay, style: FrameStyle) -> Result<Self, ViewError> {
+        if replay.frames() == 0 || replay.scene.shapes.is_empty() {
+            return Err(ViewError::NothingToDraw);
+        }
+        let eye =
+            if replay.scene.flat { Eye::Plane(FlatView::of(replay)) } else { Eye::Space(View::of(replay)) };
+        Ok(Self { replay, style, eye })
+    }
+
+    /// The replay that is drawn.
+    pub fn replay(&self) -> &Replay {
+        self.replay
+    }
+
+    /// Size and look.
+    pub fn style(&self) -> FrameStyle {
+        self.style
+    }
+
+    /// Draws one frame; a number past the end draws the last one.
+    pub fn frame(&self, frame: usize) -> Result<Image, ViewError> {
+        let frame = frame.min(self.replay.frames() - 1);
+        let poses = self.replay.poses(frame);
+        let FrameStyle { width, height, mode } = self.style;
+        match &self.eye {
+            Eye::Plane(view) => flat::draw(&self.replay.scene, poses, view, frame, (width, height), mode),
+            Eye::Space(view) => {
+                let camera = view.camera(frame);
+                Ok(ScenePicture::new(&self.replay.scene, poses, &camera, mode).draw(width, height))
+            }
+        }
+    }
+}

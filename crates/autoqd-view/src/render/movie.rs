@@ -1,0 +1,173 @@
+//! Moving pictures: GIF, a folder of PNG files, and MP4 where ffmpeg is installed.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use color_quant::NeuQuant;
+use rayon::prelude::*;
+
+use super::{Caption, Renderer};
+use crate::ViewError;
+use crate::image::Image;
+
+/// Frames drawn at once before they are encoded: keeps memory small and every core busy.
+const BATCH: usize = 16;
+
+/// Frames per second that a GIF can show at most without stutter in browsers.
+const GIF_RATE: f64 = 25.0;
+
+/// The frames of a movie that runs in real time at `rate` frames per second.
+fn real_time(renderer: &Renderer<'_>, rate: f64, seconds: f64) -> Vec<usize> {
+    let replay = renderer.replay();
+    let length = (replay.frames() as f64 * replay.seconds_per_frame()).min(seconds);
+    let count = (length * rate).ceil().max(1.0) as usize;
+    (0..count).map(|i| (i as f64 / rate / replay.seconds_per_frame()) as usize).collect()
+}
+
+fn draw(renderer: &Renderer<'_>, frames: &[usize], caption: &Caption) -> Result<Vec<Image>, ViewError> {
+    let bar = caption.draw(renderer.style().width, renderer.style())?;
+    frames.par_iter().map(|f| Ok(super::stack(&[renderer.frame(*f)?, bar.clone()], 0))).collect()
+}
+
+/// An animated GIF of the first `seconds`, in real time.
+pub fn gif(renderer: &Renderer<'_>, caption: &Caption, seconds: f64) -> Result<Vec<u8>, ViewError> {
+    let fail = |e: gif::EncodingError| ViewError::Encode { format: "GIF", reason: e.to_string() };
+    let frames = real_time(renderer, GIF_RATE, seconds);
+    let palette = palette(&draw(renderer, &spread(&frames, 6), caption)?);
+    let mut bytes = Vec::new();
+    let mut encoder: Option<gif::Encoder<&mut Vec<u8>>> = None;
+    let mut out = Some(&mut bytes);
+    for batch in frames.chunks(BATCH) {
+        let pictures = draw(renderer, batch, caption)?;
+        let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| index_colors(&palette, p)).collect();
+        for (picture, pixels) in pictures.iter().zip(indexed) {
+            let size = (picture.width as u16, picture.height as u16);
+            if let Some(out) = out.take() {
+                let mut new =
+                    gif::Encoder::new(out, size.0, size.1, &palette.color_map_rgb()).map_err(fail)?;
+                new.set_repeat(gif::Repeat::Infinite).map_err(fail)?;
+                encoder = Some(new);
+            }
+            let frame = gif::Frame {
+                width: size.0,
+                height: size.1,
+                delay: (100.0 / GIF_RATE) as u16,
+                buffer: Cow::Owned(pixels),
+                ..gif::Frame::default()
+            };
+            encoder.as_mut().expect("made with the first frame").write_frame(&frame).map_err(fail)?;
+        }
+    }
+    drop(encoder);
+    Ok(bytes)
+}
+
+fn spread(frames: &[usize], count: usize) -> Vec<usize> {
+    (0..count).map(|i| frames[i * (frames.len() - 1) / (count - 1).max(1)]).collect()
+}
+
+/// One palette for the whole film: colours do not flicker from frame to frame.
+fn palette(samples: &[Image]) -> NeuQuant {
+    let pixels: Vec<u8> = samples.iter().flat_map(|image| image.rgba.iter().copied()).collect();
+    NeuQuant::new(10, 256, &pixels)
+}
+
+/// Nearest colours of the palette, with a fine pattern of noise in place of bands.
+fn index_colors(palette: &NeuQuant, image: &Image) -> Vec<u8> {
+    const PATTERN: [i16; 16] = [-7, 1, -5, 3, 5, -3, 7, -1, -4, 4, -6, 2, 8, 0, 6, -2];
+    let dither = |i: usize, c: u8| {
+        let at = (i / image.width % 4) * 4 + i % image.width % 4;
+        (i16::from(c) + PATTERN[at] / 3).clamp(0, 255) as u8
+    };
+    let pixels = image.rgba.chunks_exact(4).enumerate();
+    pixels
+        .map(|(i, p)| palette.index_of(&[dither(i, p[0]), dither(i, p[1]), dither(i, p[2]), 255]) as u8)
+        .collect()
+}
+
+/// Writes every frame of the first `seconds` at 50 frames per second as `folder/0000.png`, `0001.png`, ...
+pub fn png_sequence(
+    renderer: &Renderer<'_>,
+    caption: &Caption,
+    seconds: f64,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, ViewError> {
+    std::fs::create_dir_all(folder).map_err(ViewError::at(folder))?;
+    let frames = real_time(renderer, 50.0, seconds);
+    let mut files = Vec::with_capacity(frames.len());
+    for batch in frames.chunks(BATCH) {
+        for picture in draw(renderer, batch, caption)? {
+            let file = folder.join(format!("{:04}.png", files.len()));
+            crate::file::write(&file, &picture.png()?)?;
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether the program `ffmpeg` can be started.
+pub fn has_ffmpeg() -> bool {
+    let mut command = Command::new("ffmpeg");
+    command.arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+}
+
+/// Writes an MP4 of the first `seconds` by handing the frames to the program `ffmpeg`.
+pub fn mp4(renderer: &Renderer<'_>, caption: &Caption, seconds: f64, file: &Path) -> Result<(), ViewError> {
+    let fail = |reason: String| ViewError::Encode { format: "MP4", reason };
+    let frames = real_time(renderer, 50.0, seconds);
+    let first = draw(renderer, &frames[..1], caption)?;
+    let size = format!("{}x{}", first[0].width, first[0].height);
+    // Next to its final place, so that the rename is atomic; the ending tells ffmpeg the format.
+    let unfinished = file.with_extension("part.mp4");
+    let mut child = Command::new("ffmpeg")
+        .args([
+            "-y",
+            "-loglevel",
+            "error",
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgba",
+            "-s",
+            &size,
+            "-r",
+            "50",
+            "-i",
+            "-",
+        ])
+        // Even sides, as H.264 wants them, and the pixel format that every player knows.
+        .args([
+            "-vf",
+            "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+            "-c:v",
+            "libx264",
+            "-crf",
+            "20",
+            "-pix_fmt",
+            "yuv420p",
+        ])
+        .args(["-movflags", "+faststart"])
+        .arg(&unfinished)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| fail(format!("cannot start ffmpeg ({e}): install it, or ask for a GIF")))?;
+    let mut pipe = child.stdin.take().ok_or_else(|| fail("ffmpeg has no input".to_string()))?;
+    for batch in frames.chunks(BATCH) {
+        for picture in draw(renderer, batch, caption)? {
+            // A closed pipe means that ffmpeg gave up; its own words below say why.
+            if pipe.write_all(&picture.rgba).is_err() {
+                break;
+            }
+        }
+    }
+    drop(pipe);
+    let result = child.wait_with_output().map_err(|e| fail(e.to_string()))?;
+    if !result.status.success() {
+        let _ = std::fs::remove_file(&unfinished);
+        return Err(fail(format!("ffmpeg said: {}", String::from_utf8_lossy(&result.stderr).trim())));
+    }
+    std::fs::rename(&unfinished, file).map_err(ViewError::at(file))
+}

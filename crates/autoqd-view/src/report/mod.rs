@@ -1,0 +1,232 @@
+//! `autoqd report`: one HTML file that shows what runs found, and needs nothing else.
+
+mod behaviours;
+
+use std::fmt::Write;
+
+use autoqd::run_folder::{ArchiveTable, Status};
+
+use self::behaviours::behaviours;
+use crate::figures::{archive_plot, learning};
+use crate::plot::svg::escape;
+use crate::plot::{Figure, Mode, heatmap_pairs, parallel_axes};
+use crate::{Run, ViewError};
+
+const STYLE: &str = include_str!("report.css");
+/// The painter exports; inside one inline module the exports reach the code below it.
+const SCRIPT: [&str; 2] = [include_str!("painter.js"), include_str!("report.js")];
+
+/// What a report shows.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportOptions {
+    /// Behaviours per run: the best, then those farthest from all chosen ones among the best fifth.
+    pub behaviours: usize,
+    /// Seconds of each behaviour.
+    pub seconds: f64,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self { behaviours: 9, seconds: 12.0 }
+    }
+}
+
+/// The report of these runs as one HTML document without any reference to the outside.
+pub fn report(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
+    let title = match runs {
+        [run] => run.name(),
+        _ => format!("{} runs", runs.len()),
+    };
+    let mut page = String::new();
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{} · autoqd report</title>\n\
+         <style>\n{STYLE}</style></head><body>\n<header><h1>{}</h1>{}</header>\n<main>\n",
+        escape(&title),
+        escape(&title),
+        subtitle(runs),
+    );
+    let statuses: Vec<Status> = runs.iter().map(Run::status).collect::<Result<_, _>>()?;
+    page.push_str(&numbers(runs, &statuses));
+    page.push_str(&section("Learning", &both(|mode| learning(runs, mode))?));
+    for run in runs {
+        page.push_str(&run_section(run, runs.len() > 1, options)?);
+    }
+    let _ = write!(
+        page,
+        "</main>\n<script type=\"module\">\n{}\n{}</script>\n</body></html>\n",
+        SCRIPT[0], SCRIPT[1]
+    );
+    Ok(page)
+}
+
+fn subtitle(runs: &[Run]) -> String {
+    let mut tasks: Vec<&str> = runs.iter().map(|run| run.config().task.as_str()).collect();
+    tasks.dedup();
+    format!("<p>{}</p>", escape(&tasks.join(", ")))
+}
+
+fn section(title: &str, content: &str) -> String {
+    format!("<section><h2>{}</h2>\n{content}</section>\n", escape(title))
+}
+
+/// A figure for light and for dark pages; the style shows one of them.
+fn both(make: impl Fn(Mode) -> Result<Figure, ViewError>) -> Result<String, ViewError> {
+    let figure = |mode| Ok::<_, ViewError>(make(mode)?.svg(mode));
+    Ok(format!(
+        "<figure><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
+        figure(Mode::Light)?,
+        figure(Mode::Dark)?
+    ))
+}
+
+/// The table of numbers, one row per run.
+fn numbers(runs: &[Run], statuses: &[Status]) -> String {
+    let mut table = String::from(
+        "<section><h2>Numbers</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>task</th><th>method</th>\
+         <th>seed</th><th>iterations</th><th>evaluations</th><th>steps</th><th>elites</th><th>coverage</th>\
+         <th>QD score</th><th>best</th><th>mean</th><th>time</th></tr></thead><tbody>\n",
+    );
+    for (run, status) in runs.iter().zip(statuses) {
+        let cells = [
+            escape(&run.name()),
+            escape(&status.task),
+            escape(&status.method),
+            status.seed.to_string(),
+            format!("{} of {}", status.iteration, status.iterations),
+            thousands(status.evaluations),
+            thousands(status.env_steps),
+            thousands(status.elites),
+            status.coverage.map_or_else(dash, |c| format!("{:.1} %", 100.0 * c)),
+            status.qd_score.map_or_else(dash, number),
+            status.best_objective.map_or_else(dash, number),
+            status.mean_objective.map_or_else(dash, number),
+            duration(status.seconds),
+        ];
+        let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
+    }
+    table.push_str("</tbody></table></div></section>\n");
+    table
+}
+
+fn run_section(run: &Run, named: bool, options: ReportOptions) -> Result<String, ViewError> {
+    let table = run.archive()?;
+    let name = |what: &str| if named { format!("{}: {what}", run.name()) } else { capital(what) };
+    let mut html = String::new();
+    if table.is_empty() {
+        html.push_str(&section(&name("archive"), "<p>The archive has no elite yet.</p>"));
+    } else {
+        html.push_str(&section(&name("archive"), &archive_figures(run, &table)?));
+        html.push_str(&section(&name("behaviours"), &behaviours(run, &table, options)?));
+        html.push_str(&section(&name("best elites"), &best_elites(&table)));
+    }
+    let config = escape(&run.config().to_toml());
+    let _ = writeln!(
+        html,
+        "<section><details><summary>{}</summary><pre>{config}</pre></details></section>",
+        escape(&name("configuration"))
+    );
+    Ok(html)
+}
+
+fn archive_figures(run: &Run, table: &ArchiveTable) -> Result<String, ViewError> {
+    let plot = archive_plot(run, table, None);
+    let mut html = both(|mode| Ok(heatmap_pairs("", &plot, mode)))?;
+    if plot.names.len() > 2 {
+        html.push_str(&both(|mode| Ok(parallel_axes("", &plot, mode)))?);
+    }
+    Ok(html)
+}
+
+fn best_elites(table: &ArchiveTable) -> String {
+    let order = autoqd::metrics::top_fraction(&table.objective, 1.0);
+    let mut html = String::from(
+        "<div class=\"wide\"><table><thead><tr><th>id</th><th>cell</th><th>found in iteration</th><th>objective</th><th>measures</th>",
+    );
+    let statistics: Vec<&(String, Vec<f64>)> = table.statistics.iter().take(4).collect();
+    for (name, _) in &statistics {
+        let _ = write!(html, "<th>{}</th>", escape(name));
+    }
+    html.push_str("</tr></thead><tbody>\n");
+    for row in order.into_iter().take(12) {
+        let measures: Vec<String> = table.measures.row(row).iter().map(|m| number(*m)).collect();
+        let _ = write!(
+            html,
+            "<tr><td>#{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+            table.id[row],
+            table.cell[row],
+            table.iteration[row],
+            number(table.objective[row]),
+            measures.join(", ")
+        );
+        for (_, values) in &statistics {
+            let _ = write!(html, "<td>{}</td>", number(values[row]));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody></table></div>");
+    html
+}
+
+fn dash() -> String {
+    "–".to_string()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// As many digits as say something.
+pub(crate) fn number(value: f64) -> String {
+    let text = match value.abs() {
+        _ if !value.is_finite() => return dash(),
+        size if size >= 1e7 => format!("{value:.3e}"),
+        size if size >= 1000.0 => {
+            let whole = thousands(value.abs().round() as u64);
+            if value < 0.0 { format!("-{whole}") } else { whole }
+        }
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    };
+    text.replace('-', "\u{2212}")
+}
+
+fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push('\u{202F}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn duration(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    match whole {
+        0..60 => format!("{seconds:.0} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_plain() {
+        assert_eq!(number(-12345.6), "\u{2212}12\u{202F}346");
+        assert_eq!(
+            [number(0.5), number(3.0), number(250.4), number(f64::NAN)],
+            ["0.500", "3.00", "250", "–"]
+        );
+        assert_eq!([duration(59.0), duration(61.0), duration(7300.0)], ["59 s", "1 min 1 s", "2 h 1 min"]);
+    }
+}

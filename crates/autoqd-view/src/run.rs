@@ -1,0 +1,216 @@
+//! A run folder, opened to be looked at: its elites, its metrics, and its policies at work.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use autoqd::config::RunConfig;
+use autoqd::policy::{Policy, PolicySpec};
+use autoqd::run_folder::{ARCHIVE_FILE, ArchiveTable, Block, MetricsRow, RunFolderError, Status};
+use autoqd::run_folder::{read_config, read_metrics, status};
+use autoqd::runner;
+use autoqd::search::policy_spec;
+use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task, load_task};
+
+use crate::{Replay, ViewError};
+
+/// Perturbed copies of the task that are kept for the next replay.
+const KEPT_TASKS: usize = 6;
+
+/// A run folder.
+pub struct Run {
+    path: PathBuf,
+    config: RunConfig,
+    policy: PolicySpec,
+    task: Arc<dyn Task>,
+    perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
+}
+
+/// What is changed about the task for a replay, on top of what the run itself changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Factor on every friction.
+    pub friction_scale: f64,
+    /// Factor on every mass.
+    pub mass_scale: f64,
+}
+
+impl Default for Change {
+    fn default() -> Self {
+        Self { friction_scale: 1.0, mass_scale: 1.0 }
+    }
+}
+
+impl Run {
+    /// Opens a run folder; the archive is read when it is asked for.
+    pub fn open(path: &Path) -> Result<Self, ViewError> {
+        let config = read_config(path)?;
+        let task = load_task(&config.task, &perturbation(&config, Change::default()))?;
+        let policy = policy_spec(&config, task.spec())?;
+        Ok(Self { path: path.to_owned(), config, policy, task, perturbed: Mutex::default() })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Last part of the folder's path.
+    pub fn name(&self) -> String {
+        let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        absolute.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The configuration of the run.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// The task, with the changes of the run.
+    pub fn task(&self) -> &Arc<dyn Task> {
+        &self.task
+    }
+
+    /// How far the run is.
+    pub fn status(&self) -> Result<Status, ViewError> {
+        Ok(status(&self.path)?)
+    }
+
+    /// The metrics so far; none before the first iteration.
+    pub fn metrics(&self) -> Result<Vec<MetricsRow>, ViewError> {
+        none_yet(read_metrics(&self.path))
+    }
+
+    /// The result archive without its embeddings, which no picture needs; empty before it is first written.
+    pub fn archive(&self) -> Result<ArchiveTable, ViewError> {
+        let mut table = none_yet(ArchiveTable::read(&self.path))?;
+        table.embedding = Block::default();
+        Ok(table)
+    }
+
+    /// Where the archive is, to see when it changes.
+    pub fn archive_path(&self) -> PathBuf {
+        self.path.join(ARCHIVE_FILE)
+    }
+
+    /// Lets a policy act in a world of its own, from the start state of `seed`.
+    pub fn play(&self, parameters: &[f64], seed: u64, change: Change) -> Result<Player, ViewError> {
+        let policy = Policy::new(&self.policy, parameters)?;
+        Player::start(self.task_with(change)?.make()?, policy, seed)
+    }
+
+    /// Records the whole episode of the elite in one row of the archive, from the first seed it was evaluated with.
+    pub fn replay(&self, archive: &ArchiveTable, row: usize, change: Change) -> Result<Replay, ViewError> {
+        let seed = archive.seeds.row(row).first().copied().unwrap_or(0);
+        let mut player = self.play(archive.parameters.row(row), seed, change)?;
+        let mut replay = Replay::new(player.scene().clone(), 1);
+        replay.push(player.poses(), 0.0);
+        while let Some(step) = player.step()? {
+            replay.push(player.poses(), step.reward);
+        }
+        Ok(replay)
+    }
+
+    fn task_with(&self, change: Change) -> Result<Arc<dyn Task>, ViewError> {
+        if change == Change::default() {
+            return Ok(self.task.clone());
+        }
+        let kept = |tasks: &VecDeque<(Change, Arc<dyn Task>)>| {
+            tasks.iter().find(|(c, _)| *c == change).map(|(_, task)| task.clone())
+        };
+        // A thread that panicked while it held the lock cannot have left half a task behind.
+        let lock = || self.perturbed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(task) = kept(&lock()) {
+            return Ok(task);
+        }
+        let task = load_task(&self.config.task, &perturbation(&self.config, change))?;
+        let mut tasks = lock();
+        tasks.push_back((change, task.clone()));
+        while tasks.len() > KEPT_TASKS {
+            tasks.pop_front();
+        }
+        Ok(task)
+    }
+}
+
+/// The run's own perturbation and a further change.
+fn perturbation(config: &RunConfig, change: Change) -> Perturbation {
+    let own = runner::perturbation(&config.perturbation);
+    Perturbation {
+        friction_scale: own.friction_scale * change.friction_scale,
+        mass_scale: own.mass_scale * change.mass_scale,
+        ..own
+    }
+}
+
+/// A run that has not come so far yet is no error.
+fn none_yet<T: Default>(read: Result<T, RunFolderError>) -> Result<T, ViewError> {
+    match read {
+        Err(error) if error.is_not_found() => Ok(T::default()),
+        other => Ok(other?),
+    }
+}
+
+/// How a step of a [`Player`] went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Reward of the step.
+    pub reward: f64,
+    /// The task ended the episode.
+    pub terminated: bool,
+    /// The step limit ended the episode.
+    pub truncated: bool,
+}
+
+/// A policy at work, step by step.
+pub struct Player {
+    world: Box<dyn Environment>,
+    policy: Policy,
+    scene: Scene,
+    observation: Vec<f64>,
+    action: Vec<f32>,
+    poses: Vec<Pose>,
+    over: bool,
+}
+
+impl Player {
+    fn start(mut world: Box<dyn Environment>, policy: Policy, seed: u64) -> Result<Self, ViewError> {
+        let mut observation = vec![0.0; world.spec().observation_size];
+        let action = vec![0.0; world.spec().action_size];
+        world.reset(Some(&Seed::from(seed)), &mut observation)?;
+        let scene = world.scene().ok_or(ViewError::NothingToDraw)?;
+        let mut poses = Vec::with_capacity(scene.shapes.len());
+        world.poses(&mut poses);
+        Ok(Self { world, policy, scene, observation, action, poses, over: false })
+    }
+
+    /// What the world looks like.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Where everything is now.
+    pub fn poses(&self) -> &[Pose] {
+        &self.poses
+    }
+
+    /// Acts once; `None` when the episode was over before or the simulation diverged.
+    pub fn step(&mut self) -> Result<Option<Step>, ViewError> {
+        if self.over {
+            return Ok(None);
+        }
+        self.policy.act(&self.observation, &mut self.action);
+        let transition = self.world.step(Action::F32(&self.action), &mut self.observation)?;
+        self.over = transition.done();
+        if transition.diverged || !transition.reward.is_finite() {
+            self.over = true;
+            return Ok(None);
+        }
+        self.world.poses(&mut self.poses);
+        Ok(Some(Step {
+            reward: transition.reward,
+            terminated: transition.terminated,
+            truncated: transition.truncated,
+        }))
+    }
+}

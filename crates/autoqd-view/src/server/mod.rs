@@ -1,0 +1,134 @@
+//! The explorer's server: the page, the runs it may show, and policies at work on request.
+//!
+//! It reads the named run folders and nothing else, writes nothing, and simulates at most a few episodes at a
+//! time, each bounded in time. It answers only requests that are addressed to it by its own name, so that no
+//! page of another origin can reach it through a browser.
+
+mod api;
+mod catalog;
+mod guard;
+mod live;
+mod page;
+mod replay_stream;
+
+use std::future::IntoFuture;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use self::catalog::Catalog;
+use crate::{Run, ViewError};
+
+pub use page::is_built as page_is_built;
+
+/// Where to listen and how much to allow.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// Address; 127.0.0.1 unless told otherwise.
+    pub address: IpAddr,
+    /// Port; 0 takes any that is free.
+    pub port: u16,
+    /// Episodes simulated at the same time.
+    pub simulations: usize,
+    /// Requests that may wait for a simulation; more are turned away.
+    pub waiting: usize,
+    /// Longest time one episode may take.
+    pub simulation_time: Duration,
+    /// Pages that may follow a run at the same time.
+    pub followers: usize,
+    /// How often a followed run folder is looked at.
+    pub poll: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
+            simulations: 4,
+            waiting: 32,
+            simulation_time: Duration::from_secs(20),
+            followers: 32,
+            poll: Duration::from_millis(500),
+        }
+    }
+}
+
+/// What every request can reach.
+struct Shared {
+    catalog: Catalog,
+    config: ServerConfig,
+    simulations: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+    followers: Arc<Semaphore>,
+    /// Names under which a browser may address this server; none when it listens for other machines.
+    hosts: Option<Vec<String>>,
+}
+
+/// A server that is bound but not yet answering.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+}
+
+impl Server {
+    /// Reads the archives and takes the port.
+    pub async fn bind(runs: Vec<Run>, config: ServerConfig) -> Result<Self, ViewError> {
+        let wanted = SocketAddr::new(config.address, config.port);
+        let listen = |reason: std::io::Error| ViewError::Listen { address: wanted, reason };
+        let listener = TcpListener::bind(wanted).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let catalog = Catalog::new(runs)?;
+        let port = address.port();
+        let hosts = address
+            .ip()
+            .is_loopback()
+            .then(|| ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec());
+        let shared = Arc::new(Shared {
+            catalog,
+            simulations: Arc::new(Semaphore::new(config.simulations.max(1))),
+            waiting: Arc::new(Semaphore::new(config.waiting.max(1))),
+            followers: Arc::new(Semaphore::new(config.followers.max(1))),
+            hosts,
+            config,
+        });
+        Ok(Self { listener, address, router: router(shared) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` completes.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ViewError> {
+        let address = self.address;
+        let server = axum::serve(self.listener, self.router);
+        // Not a graceful shutdown: that would wait for pages that follow a run and never hang up.
+        tokio::select! {
+            result = server.into_future() => result.map_err(|reason| ViewError::Listen { address, reason }),
+            () = stop => Ok(()),
+        }
+    }
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/api/runs", get(api::runs))
+        .route("/api/runs/{run}/archive", get(api::archive))
+        .route("/api/runs/{run}/metrics", get(api::metrics))
+        .route("/api/runs/{run}/live", get(live::follow))
+        .route("/api/runs/{run}/replay", post(replay_stream::replay))
+        .route("/api/{*rest}", get(api::unknown).post(api::unknown))
+        .fallback(page::serve)
+        .layer(DefaultBodyLimit::max(4096))
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
+        .with_state(shared)
+}

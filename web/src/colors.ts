@@ -1,0 +1,49 @@
+// The sequential colour map of all pictures, as 256 colours.
+
+const ANCHORS = [
+  [68, 1, 84],
+  [71, 44, 122],
+  [59, 81, 139],
+  [44, 113, 142],
+  [33, 144, 141],
+  [39, 173, 129],
+  [92, 200, 99],
+  [170, 220, 50],
+  [253, 231, 37],
+] as const;
+
+function anchor(t: number): string {
+  const place = t * (ANCHORS.length - 1);
+  const low = Math.min(Math.floor(place), ANCHORS.length - 2);
+  const part = place - low;
+  const channel = (i: 0 | 1 | 2) => Math.round(ANCHORS[low]![i] * (1 - part) + ANCHORS[low + 1]![i] * part);
+  return `rgb(${channel(0)},${channel(1)},${channel(2)})`;
+}
+
+export const MAP: readonly string[] = Array.from({ length: 256 }, (_, i) => anchor(i / 255));
+
+export function colorOf(value: number, low: number, high: number): string {
+  const t = high > low ? (value - low) / (high - low) : 1;
+  return MAP[Math.max(0, Math.min(255, Math.round(255 * (Number.isFinite(t) ? t : 0))))]!;
+}
+
+/** Colours that mark up to four elites on the map and in the panes. */
+export const MARKS = ["#d55e00", "#0072b2", "#cc79a7", "#e69f00"] as const;
+
+export function extent(values: Iterable<number>): [number, number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const v of values) {
+    if (!Number.isFinite(v)) continue;
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  const text = size >= 1e6 || (size > 0 && size < 1e-3) ? value.toExponential(1) : size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(2) : value.toFixed(3);
+  return text.replace("-", "−");
+}
