@@ -25,7 +25,7 @@ fn emitters() -> Vec<AnyEmitter> {
         let config = EsEmitterConfig::new(vec![0.1; DIM], 0.2, i as u64).batch_size(10).strategy(strategy);
         let config = config.ranker(rankers[i].parse::<Ranker>().unwrap());
         let config = if i % 2 == 1 { config.selection_rule(SelectionRule::Filter) } else { config };
-        config.restart_rule(RestartRule::Every(7 + i as u64)).build().unwrap().into()
+        config.restart_rule(RestartRule::Every(15 + i as u64)).build().unwrap().into()
     };
     let mut emitters: Vec<AnyEmitter> = strategies().into_iter().enumerate().map(es).collect();
     emitters.push(GaussianConfig::new(vec![0.1; DIM], 0.1, 100).build().unwrap().into());
