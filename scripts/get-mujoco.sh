@@ -61,8 +61,7 @@ if ! python3 -m pip download --quiet --disable-pip-version-check --require-hashe
     if grep -qi "do not match the hashes" "$work/log"; then
         fail "the mujoco $version wheel that pip fetched does not have the checksum of scripts/mujoco.lock; check the package index that pip uses (pip config list), or set MUJOCO_DIR"
     fi
-    sed 's/^/    /' "$work/log" | tail -n 3 >&2
-    fail "pip could not fetch mujoco==$version; check the network or pip's index, or set MUJOCO_DIR to an unpacked MuJoCo $version"
+    fail "pip could not fetch mujoco==$version ($(grep -v '^$' "$work/log" | tail -n 1)); check the network or pip's index, or set MUJOCO_DIR to an unpacked MuJoCo $version"
 fi
 
 mkdir "$work/lib"

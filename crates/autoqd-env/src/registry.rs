@@ -9,8 +9,10 @@ struct Entry {
     name: &'static str,
     /// Gymnasium's id of the same task.
     gymnasium: Option<&'static str>,
-    build: fn(&'static str, &Perturbation) -> Result<Arc<dyn Task>, EnvError>,
+    build: Build,
 }
+
+type Build = fn(&'static str, &Perturbation) -> Result<Arc<dyn Task>, EnvError>;
 
 const ENTRIES: &[Entry] = &[
     #[cfg(feature = "mujoco")]

@@ -1,6 +1,7 @@
 //! Our environments against recordings of Gymnasium, bit for bit.
 //!
 //! `AUTOQD_GOLDEN` names a folder whose `envs` subfolder holds the recordings; else the committed ones are used.
+#![cfg(all(feature = "mujoco", feature = "box2d"))]
 
 use autoqd_env::golden::{Options, check_file};
 use std::path::{Path, PathBuf};
