@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native build run test bench lint
+.PHONY: native web build run test bench lint
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -9,17 +9,30 @@ native:
 	@scripts/get-mujoco.sh
 	@scripts/get-box2d.sh
 
-build: native
+# The explorer's page, where Node is there; the program works without it, and says what is missing.
+web:
+	@if command -v npm >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null; then \
+		$(MAKE) --no-print-directory web/dist/index.html || \
+		echo "the explorer's page could not be built; everything else works without it"; \
+	else echo "Node 20 with npm is not here: the explorer's page is left out"; fi
+
+web/dist/index.html: web/package-lock.json web/index.html $(wildcard web/src/*) $(wildcard web/public/*)
+	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
+	@touch $@
+
+build: native web
 	cargo build --release --workspace
 
 # A first look: searches TASK for a minute or two, or goes on with the run if it is there.
-run: native
+run: native web
 	cargo build --release --bin autoqd
 	@program=$${CARGO_TARGET_DIR:-target}/release/autoqd; \
 	if [ -f $(OUT)/config.toml ]; then $$program resume $(OUT); \
-	else $$program run $(TASK) --preset quick --out $(OUT); fi
+	else $$program run $(TASK) --preset quick --out $(OUT); fi && \
+	$$program report $(OUT) && \
+	echo "look around:  $$program explore $(OUT)"
 
-test: native
+test: native web
 	cargo test --release --workspace
 
 bench: native

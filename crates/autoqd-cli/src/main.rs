@@ -7,9 +7,14 @@ mod curves;
 mod describe_command;
 mod env_command;
 mod eval_command;
+mod explore_command;
 mod export_command;
 mod measuring;
+mod physics_command;
+mod plot_command;
 mod progress;
+mod render_command;
+mod report_command;
 mod run_command;
 mod select_command;
 mod signals;
@@ -44,6 +49,14 @@ enum Command {
     Describe(describe_command::DescribeArgs),
     /// Write a run's archive in the formats of other tools
     Export(export_command::ExportArgs),
+    /// Draw behaviours as filmstrips or films
+    Render(render_command::RenderArgs),
+    /// Draw a run's curves and archive
+    Plot(plot_command::PlotArgs),
+    /// Write everything about runs into one HTML file
+    Report(report_command::ReportArgs),
+    /// Look at runs in the browser: click an elite and watch it move
+    Explore(explore_command::ExploreArgs),
     /// Say how good and how diverse populations are
     Eval(eval_command::EvalArgs),
     /// Make the paper's tables of any runs
@@ -60,6 +73,8 @@ enum Command {
     Sweep(sweep_command::SweepArgs),
     /// Control tasks: list them, show one, compare with recordings of Gymnasium
     Env(env_command::EnvArgs),
+    /// The fast simulator: compare it with libmujoco, in agreement and speed
+    Physics(physics_command::PhysicsArgs),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +86,10 @@ fn main() -> ExitCode {
         Command::Verify(args) => status_command::run_verify(&args, out),
         Command::Describe(args) => describe_command::run(&args, out),
         Command::Export(args) => export_command::run(&args, out),
+        Command::Render(args) => render_command::run(&args, out),
+        Command::Plot(args) => plot_command::run(&args, out),
+        Command::Report(args) => report_command::run(&args, out),
+        Command::Explore(args) => explore_command::run(&args, out),
         Command::Eval(args) => eval_command::run(&args, out),
         Command::Compare(args) => compare_command::run(&args, out),
         Command::Adapt(args) => adapt_command::run(&args, out),
@@ -79,6 +98,7 @@ fn main() -> ExitCode {
         Command::Cluster(args) => cluster_command::run(&args, out),
         Command::Sweep(args) => sweep_command::run(&args, out),
         Command::Env(args) => env_command::run(&args, out),
+        Command::Physics(args) => physics_command::run(&args, out),
     };
     outcome.unwrap_or_else(report)
 }

@@ -1,0 +1,83 @@
+//! `autoqd cluster`: groups of similar policies.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use autoqd::metrics::{Clusters, Population, cluster};
+
+use crate::measuring::print_json;
+use crate::select_command::{Chosen, Space, write_selection};
+
+/// Arguments of `autoqd cluster`.
+#[derive(clap::Args)]
+pub struct ClusterArgs {
+    /// Folder of the run
+    run: PathBuf,
+    /// Groups to make
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    /// Where policies are compared
+    #[arg(long, value_enum, default_value = "embedding")]
+    space: Space,
+    /// File for the list of medoids, which other commands accept in place of the run
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One group.
+#[derive(serde::Serialize)]
+struct GroupReport<'a> {
+    size: usize,
+    mean_objective: f64,
+    best_objective: f64,
+    medoid: Chosen<'a>,
+    policies: Vec<u64>,
+}
+
+/// Runs the command.
+pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let population = Population::load(&args.run)?;
+    let clusters = cluster(args.space.points(&population)?, args.count as usize);
+    if let Some(file) = &args.out {
+        write_selection(&args.run, &population, &clusters.medoids, file)?;
+    }
+    let groups: Vec<GroupReport<'_>> =
+        (0..clusters.medoids.len()).map(|g| report(&population, &clusters, g)).collect();
+    if args.json {
+        let facts = serde_json::json!({
+            "mean_distance": clusters.mean_distance, "separation": clusters.separation, "groups": groups,
+        });
+        print_json(&facts, out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (i, group) in groups.iter().enumerate() {
+        let GroupReport { size, mean_objective, best_objective, .. } = group;
+        writeln!(
+            out,
+            "group {}: {size} policies, mean return {mean_objective:.2}, best {best_objective:.2}; medoid",
+            i + 1
+        )?;
+        group.medoid.print(out)?;
+    }
+    match clusters.separation {
+        Some(separation) => writeln!(out, "separation {separation:.2} (1: groups far apart, 0: no groups)")?,
+        None => writeln!(out, "{} group", groups.len())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report<'a>(population: &'a Population, clusters: &Clusters, group: usize) -> GroupReport<'a> {
+    let members: Vec<usize> = (0..population.len()).filter(|&i| clusters.assignment[i] == group).collect();
+    let objectives: Vec<f64> = members.iter().map(|&i| population.table.objective[i]).collect();
+    GroupReport {
+        size: members.len(),
+        mean_objective: objectives.iter().sum::<f64>() / objectives.len() as f64,
+        best_objective: objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        medoid: Chosen::new(population, clusters.medoids[group]),
+        policies: members.iter().map(|&i| population.table.id[i]).collect(),
+    }
+}

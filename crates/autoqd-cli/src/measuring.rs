@@ -1,0 +1,151 @@
+//! What the measuring commands share: loading populations, progress, and printing.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use autoqd::metrics::{Format, Population, Progress, Table, name_variants, task_name};
+use autoqd::search::thread_pool;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Plain lines of progress come no more often than this.
+const LINE_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Populations to measure, and how to print.
+#[derive(clap::Args)]
+pub struct MeasureArgs {
+    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Worker threads; changes nothing but the time
+    #[arg(long)]
+    threads: Option<NonZeroUsize>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl MeasureArgs {
+    /// The populations, by task, each named by what tells it from the others of its task.
+    pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<Population>>> {
+        let mut tasks: BTreeMap<String, Vec<Population>> = BTreeMap::new();
+        for path in &self.runs {
+            let population = Population::load(path)?;
+            tasks.entry(task_name(&population)).or_default().push(population);
+        }
+        tasks.values_mut().for_each(|group| name_variants(group));
+        Ok(tasks)
+    }
+
+    /// The populations, which must be of one task.
+    pub fn one_task(&self) -> anyhow::Result<Vec<Population>> {
+        let mut tasks = self.by_task()?;
+        let names: Vec<String> = tasks.keys().cloned().collect();
+        anyhow::ensure!(
+            tasks.len() == 1,
+            "the runs are of different tasks ({}); measure them apart",
+            names.join(", ")
+        );
+        Ok(tasks.pop_first().map(|(_, populations)| populations).unwrap_or_default())
+    }
+
+    /// The threads to work with.
+    pub fn pool(&self) -> anyhow::Result<Arc<rayon::ThreadPool>> {
+        Ok(thread_pool(self.threads.map(NonZeroUsize::get))?)
+    }
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns.
+    #[default]
+    Text,
+    /// Markdown.
+    Markdown,
+    /// LaTeX, needs the package booktabs.
+    Latex,
+    /// One line per value.
+    Csv,
+}
+
+impl TableFormat {
+    /// Writes a table.
+    pub fn print(self, table: &Table, out: &mut dyn Write) -> std::io::Result<()> {
+        let format = match self {
+            TableFormat::Text => Format::Terminal { color: std::io::stdout().is_terminal() },
+            TableFormat::Markdown => Format::Markdown,
+            TableFormat::Latex => Format::Latex,
+            TableFormat::Csv => Format::Csv,
+        };
+        out.write_all(table.render(format).as_bytes())
+    }
+}
+
+/// Shows rollouts done on standard error: a bar on a terminal, lines elsewhere.
+pub struct RolloutProgress {
+    bar: Option<ProgressBar>,
+    stage: String,
+    done: u64,
+    total: u64,
+    last_line: Instant,
+}
+
+impl Default for RolloutProgress {
+    fn default() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{msg:12} {bar:30} {pos}/{len} rollouts  {eta} left");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self { bar, stage: String::new(), done: 0, total: 0, last_line: Instant::now() }
+    }
+}
+
+impl Progress for RolloutProgress {
+    fn start(&mut self, stage: &str, total: u64) {
+        (self.stage, self.done, self.total) = (stage.to_owned(), 0, total);
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_length(total);
+            bar.set_message(stage.to_owned());
+        }
+    }
+
+    fn advance(&mut self, rollouts: u64) {
+        self.done += rollouts;
+        match &self.bar {
+            Some(bar) => bar.inc(rollouts),
+            None if self.last_line.elapsed() >= LINE_INTERVAL => {
+                eprintln!("{}: {} of {} rollouts", self.stage, self.done, self.total);
+                self.last_line = Instant::now();
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for RolloutProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Prints a value as JSON.
+pub fn print_json(value: &impl serde::Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    Ok(writeln!(out)?)
+}
+
+/// How a population is called in a table: its variant and seed, or its path where that says nothing.
+pub fn label(variant: &str, seed: Option<u64>, path: &Path) -> String {
+    match seed {
+        Some(seed) => format!("{variant} seed {seed}"),
+        None => path.display().to_string(),
+    }
+}

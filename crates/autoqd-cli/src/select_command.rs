@@ -1,0 +1,142 @@
+//! `autoqd select`: few policies that are good and far apart.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use autoqd::metrics::{Points, Population, Selection, farthest_points, save_json};
+
+use crate::measuring::print_json;
+
+/// Arguments of `autoqd select`.
+#[derive(clap::Args)]
+pub struct SelectArgs {
+    /// Folder of the run
+    run: PathBuf,
+    /// Share of the policies, by objective, to choose from
+    #[arg(long, default_value = "20%", value_parser = parse_share)]
+    top: f64,
+    /// Policies to choose
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    /// Where policies are far apart
+    #[arg(long, value_enum, default_value_t)]
+    space: Space,
+    /// File for the list, which other commands accept in place of the run; default RUN/selected.json
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The space in which policies are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Space {
+    /// The measures of the run's archive.
+    #[default]
+    Measures,
+    /// The embeddings that the run stored.
+    Embedding,
+}
+
+impl Space {
+    /// The policies as points; an error where the run has none of the kind.
+    pub fn points(self, population: &Population) -> anyhow::Result<Points<'_>> {
+        let block = match self {
+            Space::Measures => &population.table.measures,
+            Space::Embedding => &population.table.embedding,
+        };
+        let word = if self == Space::Measures { "measures" } else { "embedding" };
+        anyhow::ensure!(block.width > 0, "{} stores no {word} of its policies", population.path.display());
+        Ok(Points::new(&block.values, block.width))
+    }
+}
+
+/// One chosen policy.
+#[derive(serde::Serialize)]
+pub struct Chosen<'a> {
+    id: u64,
+    cell: u64,
+    objective: f64,
+    measures: &'a [f64],
+}
+
+impl<'a> Chosen<'a> {
+    /// Policy `i` of a population.
+    pub fn new(population: &'a Population, i: usize) -> Self {
+        let table = &population.table;
+        Self {
+            id: table.id[i],
+            cell: table.cell[i],
+            objective: table.objective[i],
+            measures: table.measures.row(i),
+        }
+    }
+
+    /// One line about it.
+    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let measures: Vec<String> = self.measures.iter().map(|m| format!("{m:.3}")).collect();
+        writeln!(out, "{:>8}  return {:>10.2}  measures {}", self.id, self.objective, measures.join(" "))
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let population = Population::load(&args.run)?;
+    let points = args.space.points(&population)?;
+    let chosen = farthest_points(points, &population.table.objective, args.top, args.count as usize);
+    let file = args.out.clone().unwrap_or_else(|| population.folder.join("selected.json"));
+    write_selection(&args.run, &population, &chosen, &file)?;
+    let shown: Vec<Chosen<'_>> = chosen.iter().map(|&i| Chosen::new(&population, i)).collect();
+    if args.json {
+        print_json(&serde_json::json!({"file": file, "policies": shown}), out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    shown.iter().try_for_each(|one| one.print(out))?;
+    writeln!(out, "{}", file.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a list of policies of a run.
+pub fn write_selection(
+    run: &Path,
+    population: &Population,
+    chosen: &[usize],
+    file: &Path,
+) -> anyhow::Result<()> {
+    let run = run.canonicalize().with_context(|| format!("cannot find {}", run.display()))?;
+    let inside =
+        file.parent().and_then(|folder| folder.canonicalize().ok()).is_some_and(|folder| folder == run);
+    // A list inside its run stays valid when the folder is moved.
+    let run = if inside { PathBuf::from(".") } else { run };
+    let policies = chosen.iter().map(|&i| population.table.id[i]).collect();
+    Ok(save_json(file, &Selection { run, policies })?)
+}
+
+/// A share as `20%` or `0.2`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
+        None => text.parse::<f64>(),
+    };
+    match share {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a share such as 20% or 0.2, above 0 and at most all".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares() {
+        assert_eq!(parse_share("20%"), Ok(0.2));
+        assert_eq!(parse_share("0.5"), Ok(0.5));
+        for text in ["0", "120%", "-1", "x", "%"] {
+            assert!(parse_share(text).is_err(), "{text}");
+        }
+    }
+}
