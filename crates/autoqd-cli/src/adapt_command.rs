@@ -203,10 +203,10 @@ fn pick(
     let mut best: Option<(&Population, u64, Estimate)> = None;
     for population in populations {
         let point = study.pick(population, setting.knob, value)?;
-        if let (Some(policy), Some(found)) = (point.policy, point.best) {
-            if best.as_ref().is_none_or(|(_, _, other)| found.mean > other.mean) {
-                best = Some((population, policy, found));
-            }
+        if let (Some(policy), Some(found)) = (point.policy, point.best)
+            && best.as_ref().is_none_or(|(_, _, other)| found.mean > other.mean)
+        {
+            best = Some((population, policy, found));
         }
     }
     let Some((population, policy, found)) = best else {

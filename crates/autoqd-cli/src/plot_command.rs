@@ -35,7 +35,8 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     }
     let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
     let folder = args.out.clone().unwrap_or_else(|| args.runs[0].join("report"));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mode = if args.dark { Mode::Dark } else { Mode::Light };
     write(&learning(&runs, mode)?, &folder.join("learning"), args, out)?;
     for run in &runs {
@@ -45,13 +46,19 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn draw_archive(run: &Run, folder: &Path, prefix: &str, args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+fn draw_archive(
+    run: &Run,
+    folder: &Path,
+    prefix: &str,
+    args: &PlotArgs,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let table = run.archive()?;
-    if let Some(name) = args.color.as_deref().filter(|name| *name != "objective") {
-        if table.statistic(name).is_none() {
-            let known: Vec<&str> = table.statistics.iter().map(|(name, _)| name.as_str()).collect();
-            bail!("the archive of {} has no column '{name}'; it has objective, {}", run.name(), known.join(", "));
-        }
+    if let Some(name) = args.color.as_deref().filter(|name| *name != "objective")
+        && table.statistic(name).is_none()
+    {
+        let known: Vec<&str> = table.statistics.iter().map(|(name, _)| name.as_str()).collect();
+        bail!("the archive of {} has no column '{name}'; it has objective, {}", run.name(), known.join(", "));
     }
     let mode = if args.dark { Mode::Dark } else { Mode::Light };
     let plot = archive_plot(run, &table, args.color.as_deref());

@@ -73,13 +73,16 @@ fn parse_size(text: &str) -> Result<(usize, usize), String> {
 /// Draws elites and names the files.
 pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.format.contains(&Format::Mp4) && !has_ffmpeg() {
-        bail!("--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif");
+        bail!(
+            "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
+        );
     }
     let run = Run::open(&args.run)?;
     let table = run.archive()?;
     let rows = rows(args, &table)?;
     let folder = args.out.clone().unwrap_or_else(|| args.run.join("frames"));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let change = Change { friction_scale: args.friction_scale, mass_scale: args.mass_scale };
     for row in rows {
         let replay = run.replay(&table, row, change)?;

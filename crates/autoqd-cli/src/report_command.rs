@@ -30,7 +30,8 @@ pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
     let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
     let page = report(&runs, ReportOptions { behaviours: args.behaviours, seconds: args.seconds })?;
     file::write(&path, page.as_bytes())?;

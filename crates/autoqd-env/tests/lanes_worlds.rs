@@ -4,7 +4,6 @@
 use autoqd_env::lanes::{CheckOptions, check, stream};
 use autoqd_env::{
     Action, EnvError, Environment, LocomotionTask, Margin, Perturbation, Physics, Seed, Task, Transition,
-    Worlds,
 };
 
 const TASKS: [&str; 5] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"];

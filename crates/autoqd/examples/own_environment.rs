@@ -35,7 +35,7 @@ impl Environment for Cart {
     }
 
     fn reset(&mut self, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
-        let mut rng = NumpyRng::from_seed(seed.unwrap_or(&Seed::from(0)));
+        let mut rng = NumpyRng::from_seed(seed.unwrap_or(&Seed::from(0_u64)));
         *self = Self { position: rng.uniform(-0.1, 0.1), ..Self::default() };
         observation.copy_from_slice(&[self.position, self.velocity]);
         Ok(())

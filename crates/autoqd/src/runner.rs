@@ -153,7 +153,8 @@ impl Runner {
         };
         self.logs.append(&iteration.metrics, &timing)?;
         self.tell_observer(iteration, timing, observer)?;
-        if self.search.iteration() % self.search.config().checkpoint_every == 0 && !self.search.finished() {
+        let every = self.search.config().checkpoint_every;
+        if self.search.iteration().is_multiple_of(every) && !self.search.finished() {
             self.checkpoint(observer)?;
         }
         Ok(())

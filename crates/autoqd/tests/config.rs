@@ -301,10 +301,10 @@ proptest! {
     #[test]
     fn no_value_of_any_key_makes_resolving_panic(i in any::<prop::sample::Index>(), value in value()) {
         let field = i.get(fields());
-        if let Ok(config) = layers(&[&format!("{}={value}", field.key)]) {
-            if let Ok(run) = config.resolve(&swimmer()) {
-                prop_assert_eq!(RunConfig::from_toml(&run.to_toml(), "config.toml").unwrap(), run);
-            }
+        if let Ok(config) = layers(&[&format!("{}={value}", field.key)])
+            && let Ok(run) = config.resolve(&swimmer())
+        {
+            prop_assert_eq!(RunConfig::from_toml(&run.to_toml(), "config.toml").unwrap(), run);
         }
     }
 }

@@ -42,11 +42,11 @@ fn behaviour(table: &ArchiveTable, row: usize, replay: &Replay, seconds: f64) ->
     let measures: Vec<String> = table.measures.row(row).iter().map(|m| number(*m)).collect();
     let (header, frames) = encode(replay, seconds);
     let mut html = String::new();
-    let _ = write!(
+    let _ = writeln!(
         html,
         "<figure class=\"behaviour\"><div class=\"screen\"><img alt=\"elite {id} at work\" src=\"data:image/png;base64,{}\">\
          <canvas data-replay=\"{}\" data-frames=\"{}\" tabindex=\"0\" role=\"img\" aria-label=\"elite {id} at work\"></canvas></div>\
-         <figcaption><b>#{id}</b> return {} <span class=\"note\">{}</span></figcaption></figure>\n",
+         <figcaption><b>#{id}</b> return {} <span class=\"note\">{}</span></figcaption></figure>",
         base64(&poster),
         escape(&header),
         base64(&frames),

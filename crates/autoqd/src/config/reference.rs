@@ -42,6 +42,6 @@ fn write_field(page: &mut String, field: &Field) {
     }
     page.push('\n');
     for (i, (word, doc)) in choices.iter().enumerate() {
-        let _ = write!(page, "{}* `\"{word}\"`: {doc}\n", if i == 0 { "\n" } else { "" });
+        let _ = writeln!(page, "{}* `\"{word}\"`: {doc}", if i == 0 { "\n" } else { "" });
     }
 }

@@ -116,7 +116,7 @@ impl Table {
     }
 
     fn terminal(&self, color: bool) -> String {
-        let rows: Vec<Vec<String>> = self.rows().map(|row| terminal_row(row)).collect();
+        let rows: Vec<Vec<String>> = self.rows().map(terminal_row).collect();
         let header: Vec<String> = std::iter::once(&self.corner).chain(&self.columns).cloned().collect();
         let width =
             |c: usize| rows.iter().chain([&header]).map(|r| r.get(c).map_or(0, |t| t.chars().count())).max();

@@ -228,7 +228,7 @@ fn read_column(
         return Ok(Column { name, width: None, data });
     }
     // An empty table does not tell the width of its lists; nothing needs it.
-    let width = if rows == 0 { 0 } else { count / rows };
+    let width = count.checked_div(rows).unwrap_or(0);
     if rows > 0 && (width == 0 || count % rows != 0) {
         return Err(format!("column '{name}' has lists of different length").into());
     }

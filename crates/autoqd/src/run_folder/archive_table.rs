@@ -120,7 +120,10 @@ impl ArchiveTable {
             rows.iter().map(|row| values[*row].clone()).collect()
         }
         fn block<T: Clone>(block: &Block<T>, rows: &[usize]) -> Block<T> {
-            Block { width: block.width, values: rows.iter().flat_map(|row| block.row(*row).to_vec()).collect() }
+            Block {
+                width: block.width,
+                values: rows.iter().flat_map(|row| block.row(*row).to_vec()).collect(),
+            }
         }
         let statistics = self.statistics.iter().map(|(name, values)| (name.clone(), pick(values, rows)));
         Self {
