@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn the_derivation_never_changes() {
         // Stored runs are replayed from these numbers.
-        assert_eq!(episode(0, 0, 0, 0), 8_916_436_012_119_318_018);
-        assert_eq!(episode(7, 1, 2, 3), 3_266_407_116_398_398_373);
+        assert_eq!(episode(0, 0, 0, 0), 9_918_213_989_216_218_251);
+        assert_eq!(episode(7, 1, 2, 3), 14_948_305_633_716_434_421);
     }
 }
