@@ -30,7 +30,8 @@ impl Progress {
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:20} {pos}/{len}  {wide_msg}");
+            // Two lines, because all figures do not fit into the 80 columns of a common terminal.
+            let style = ProgressStyle::with_template("{bar:20} {pos}/{len}  {prefix}\n{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         Self { bar, last_line: None, seconds: None }
@@ -69,14 +70,15 @@ impl Observer for Progress {
     }
 
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
-        let figures = figures(report, self.remaining(report));
+        let (pace, found) = (pace(report, self.remaining(report)), found(report));
         match &self.bar {
             Some(bar) => {
-                bar.set_message(figures);
+                bar.set_prefix(pace);
+                bar.set_message(found);
                 bar.set_position(report.metrics.iteration);
             }
             None if self.line_is_due(report) => {
-                eprintln!("iteration {}/{}  {figures}", report.metrics.iteration, report.iterations);
+                eprintln!("iteration {}/{}  {pace}  {found}", report.metrics.iteration, report.iterations);
                 self.last_line = Some(Instant::now());
             }
             None => {}
@@ -118,18 +120,22 @@ fn start_line(report: &StartReport) -> String {
     )
 }
 
-/// The figures behind the bar, the most wanted first, because a narrow terminal cuts the end off.
-fn figures(report: &IterationReport, remaining: f64) -> String {
-    let (metrics, timing) = (&report.metrics, &report.timing);
+/// How fast it goes and what comes next.
+fn pace(report: &IterationReport, remaining: f64) -> String {
     let next = report.next_refit.map_or_else(|| "no refit left".to_owned(), |t| format!("next refit {t}"));
+    let rate = rate(report.timing.env_steps_per_second);
+    format!("ETA {}  {rate} steps/s  {next}", duration(remaining))
+}
+
+/// What the result archive holds.
+fn found(report: &IterationReport) -> String {
+    let metrics = &report.metrics;
     format!(
-        "ETA {}  {} steps/s  coverage {:.1} %  QD score {:.0}  best {:.1}  {} elites  {next}",
-        duration(remaining),
-        rate(timing.env_steps_per_second),
+        "{} elites  coverage {:.1} %  QD score {:.0}  best return {:.1}",
+        metrics.elites,
         100.0 * metrics.coverage,
         metrics.qd_score,
         metrics.best_objective,
-        metrics.elites,
     )
 }
 
@@ -185,10 +191,8 @@ mod tests {
 
     #[test]
     fn the_figures_say_all_that_is_promised() {
-        let line = figures(&report(5), 70.0);
-        let expected =
-            "ETA 1m10s  61k steps/s  coverage 14.2 %  QD score 1234  best 35.3  57 elites  next refit 10";
-        assert_eq!(line, expected);
+        assert_eq!(pace(&report(5), 70.0), "ETA 1m10s  61k steps/s  next refit 10");
+        assert_eq!(found(&report(5)), "57 elites  coverage 14.2 %  QD score 1234  best return 35.3");
     }
 
     #[test]
