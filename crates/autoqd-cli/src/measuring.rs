@@ -117,8 +117,13 @@ impl Progress for RolloutProgress {
 
     fn advance(&mut self, rollouts: u64) {
         self.done += rollouts;
+        // Policies near a threshold are looked at again, how many is not known beforehand.
+        self.total = self.total.max(self.done);
         match &self.bar {
-            Some(bar) => bar.inc(rollouts),
+            Some(bar) => {
+                bar.set_length(self.total);
+                bar.inc(rollouts);
+            }
             None if self.last_line.elapsed() >= LINE_INTERVAL => {
                 eprintln!("{}: {} of {} rollouts", self.stage, self.done, self.total);
                 self.last_line = Instant::now();

@@ -114,7 +114,8 @@ impl Sweep {
         layers = layers.flag("seed", i64::try_from(seed).context("a seed is too large")?, "sweep file")?;
         let mut config = layers.build()?;
         config.iterations = scaled(config.iterations, scale);
-        config.update_schedule.iter_mut().for_each(|t| *t = scaled(*t, scale));
+        // A refit needs elites, so there is none at the first iteration.
+        config.update_schedule.iter_mut().for_each(|t| *t = scaled(*t, scale).max(2));
         config.update_schedule.dedup();
         let facts = load_task(&config.task, &Perturbation::default())?;
         let stem = Path::new(task).file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(jobs.len(), 8);
         assert_eq!(jobs[0].path, Path::new("out/point-maze/embedding.features=10,first_map=cwpca/seed-1"));
         assert_eq!((jobs[0].config.iterations, jobs[0].config.emitters.batch_size), (4, 4));
-        assert_eq!(jobs[0].config.descriptor.update_schedule, [1, 2, 3]);
+        assert_eq!(jobs[0].config.descriptor.update_schedule, [2, 3]);
         assert_eq!(jobs[7].config.embedding.features, 20);
         assert!(jobs[..4].iter().all(|job| job.config.seed == 1), "seed by seed");
     }

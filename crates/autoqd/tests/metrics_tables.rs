@@ -54,7 +54,7 @@ fn markdown_latex_and_csv() {
     assert!(markdown.contains("| QD (×10^4) | 2.00 ± 0.50 | **3.00** | - |\n"));
     let latex = table().render(Format::Latex);
     assert!(latex.contains("& \\textbf{Lstm\\_Aurora} &"));
-    assert!(latex.contains("QD ($\\times$10^4) & $2.00 \\pm 0.50$ & $\\mathbf{3.00}$ & -- \\\\\n"));
+    assert!(latex.contains("QD ($\\times 10^4$) & $2.00 \\pm 0.50$ & $\\mathbf{3.00}$ & -- \\\\\n"));
     assert!(latex.ends_with("\\bottomrule\n\\end{tabular}\n"));
     let csv = table().render(Format::Csv);
     assert!(csv.contains("Hopper,QD (×10^4),AutoQD,2,0.5,2,false,\n"));

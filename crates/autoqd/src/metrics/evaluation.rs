@@ -107,8 +107,9 @@ pub fn evaluate(
         populations.iter().zip(&results).map(|(p, r)| Measured::new(p, r)).collect();
     let local = reference.is_none();
     let reference = reference.cloned().unwrap_or_else(|| {
-        let bandwidth = pool.install(|| study.bandwidth(&measured));
-        Reference::new(&study.spec, protocol.clone(), normalizer, bandwidth, best_mean(&measured))
+        let of = |rows: Rows| pool.install(|| study.bandwidth(&measured, rows));
+        let bandwidths = [of(|run| &run.psi), of(|run| &run.psi_normalized)];
+        Reference::new(&study.spec, protocol.clone(), normalizer, bandwidths, best_mean(&measured))
     });
     let mut runs = Vec::new();
     for (rollouts, measured) in study.rollouts.iter().zip(&measured) {
@@ -191,14 +192,14 @@ impl<'a> Study<'a> {
         .collect()
     }
 
-    fn bandwidth(&self, measured: &[Measured<'_>]) -> Option<f64> {
+    /// One kernel width for all runs, from one kind of their embeddings.
+    fn bandwidth(&self, measured: &[Measured<'_>], rows: Rows) -> Option<f64> {
+        let key = |m: &&Measured<'_>| (m.population.variant.clone(), m.population.seed, m.population.digest().to_string());
         let mut order: Vec<&Measured<'_>> = measured.iter().collect();
-        order.sort_by_cached_key(|m| {
-            (m.population.variant.clone(), m.population.seed, m.population.digest().to_string())
-        });
+        order.sort_by_cached_key(key);
         let mut methods: BTreeMap<&str, Vec<Points<'_>>> = BTreeMap::new();
-        for run in order.iter().filter(|run| !run.psi.is_empty()) {
-            methods.entry(&run.population.variant).or_default().push(Points::new(&run.psi, run.dimension));
+        for run in order.into_iter().filter(|run| !run.psi.is_empty()) {
+            methods.entry(&run.population.variant).or_default().push(Points::new(rows(run), run.dimension));
         }
         let methods: Vec<Vec<Points<'_>>> = methods.into_values().collect();
         shared_bandwidth(&methods, self.protocol.pooling, self.protocol.seed)
@@ -266,6 +267,9 @@ fn equal_weight(parts: &[RunningStatistics], size: usize) -> Normalizer {
     Normalizer::new(center, variance.iter().map(|v| v.sqrt()).collect())
 }
 
+/// One of the two kinds of embeddings of a run.
+type Rows = for<'m> fn(&'m Measured<'_>) -> &'m [f64];
+
 /// A population with the results of those policies whose rollouts are all finite.
 struct Measured<'a> {
     population: &'a Population,
@@ -330,7 +334,7 @@ impl<'a> Measured<'a> {
             max_rechecked,
             best_policy: self.best().map(|i| population.table.id[i]),
             gt: self.gt_scores(spec, reference.offset)?,
-            vendi_length_normalized: self.vendi(&self.psi_normalized, reference.bandwidth).value,
+            vendi_length_normalized: self.vendi(&self.psi_normalized, reference.bandwidth_length_normalized).value,
             quality_vendi: quality
                 .filter(|(_, scale)| *scale > 0.0)
                 .map(|(weight, scale)| weight / scale * vendi.value),

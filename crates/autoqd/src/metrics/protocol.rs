@@ -104,6 +104,8 @@ pub struct Reference {
     pub normalizer: Normalizer,
     /// gamma of exp(-gamma d^2); none if all policies were alike.
     pub bandwidth: Option<f64>,
+    /// The same for embeddings divided by 1 - gamma^T, which are on a scale of their own.
+    pub bandwidth_length_normalized: Option<f64>,
     /// Offset of the QD score and of the quality weight.
     pub offset: f64,
     /// Best population mean of a single run, which scales the quality weight; none without a policy.
@@ -111,16 +113,16 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A reference from its parts.
+    /// A reference from its parts; the bandwidths are those of the embeddings as they are and length-normalised.
     pub fn new(
         spec: &EnvSpec,
         protocol: Protocol,
         normalizer: Normalizer,
-        bandwidth: Option<f64>,
+        [bandwidth, bandwidth_length_normalized]: [Option<f64>; 2],
         best_mean: Option<f64>,
     ) -> Self {
         let (task, offset) = (spec.name.clone(), -spec.objective_min);
-        Self { version: VERSION, task, protocol, normalizer, bandwidth, offset, best_mean }
+        Self { version: VERSION, task, protocol, normalizer, bandwidth, bandwidth_length_normalized, offset, best_mean }
     }
 
     /// Reads a reference file.

@@ -252,10 +252,12 @@ fn escape_latex(text: &str) -> String {
     for c in text.chars() {
         match c {
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '^' => out += "\\^{}",
             '±' => out += "$\\pm$",
             '×' => out += "$\\times$",
             c => out.push(c),
         }
     }
-    out
+    // The one power that tables of QD scores are headed with.
+    out.replace("$\\times$10\\^{}4", "$\\times 10^4$")
 }

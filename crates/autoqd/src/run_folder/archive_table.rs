@@ -150,7 +150,7 @@ impl ArchiveTable {
         Self::read_parquet(&run.join(super::ARCHIVE_FILE))
     }
 
-    /// All columns in the order of the file; lists of width 0 are left out.
+    /// All columns in the order of the file; lists of width 0 are left out, and all lists of an empty table.
     pub fn columns(&self) -> Vec<Column<'_>> {
         let number = |name: &str, values| Column {
             name: name.to_owned(),
@@ -184,7 +184,9 @@ impl ArchiveTable {
         }
         let seeds = (self.seeds.width, ColumnData::U64(self.seeds.values.as_slice().into()));
         let lists = [seeds, floats(&self.embedding), floats(&self.parameters)];
-        let named = LISTS.into_iter().zip(lists).filter(|(_, (width, _))| *width > 0);
+        // An empty list column could not tell its width when it is read, so an empty table has none.
+        let any = !self.is_empty();
+        let named = LISTS.into_iter().zip(lists).filter(move |(_, (width, _))| any && *width > 0);
         named.map(|(name, (width, data))| Column { name: name.to_owned(), width: Some(width), data })
     }
 

@@ -68,6 +68,7 @@ pub struct Times {
 /// ```
 /// use autoqd::config::Layers;
 /// use autoqd::search::Search;
+/// use autoqd_qd::Archive;
 /// let task = autoqd_env::load_task("point-maze", &Default::default())?;
 /// let config = Layers::new()
 ///     .preset("quick")?
