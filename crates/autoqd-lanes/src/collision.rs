@@ -1,8 +1,9 @@
 //! Contacts in three dimensions.
 
 use crate::compile::{BallLimit, Compiled, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
-use crate::constraint::{Contacts, Found, impedance, row_weight};
+use crate::constraint::{Contacts, Found, finish_slot, impedance, row_weight};
 use crate::forces::rotation_vector;
+use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
 use crate::rigid::{Pose, Vec3};
 use crate::segments::{Closest, Segments, Touching};
@@ -14,7 +15,7 @@ const TINY: f64 = 1e-15;
 
 type Slots<F> = Contacts<F, 3>;
 
-impl<F: Lane> Spatial<F> {
+impl<F: Kernels> Spatial<F> {
     /// Finds all contacts and the limits of ball joints, and writes their Jacobians.
     #[inline(always)]
     pub(crate) fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Slots<F>) {
@@ -81,7 +82,7 @@ impl<F: Lane> Spatial<F> {
             Some(axis) => tangent_along(normal, turn(r, &axis)),
             None => default_tangent(normal),
         };
-        contacts.push(id, law, active, Found { distance, point, normal, tangent });
+        F::push(contacts, id, law, active, &Found { distance, point, normal, tangent });
     }
 
     /// The lower corners, at most four in the order of their number.
@@ -217,14 +218,14 @@ impl<F: Lane> Spatial<F> {
 
     #[inline(always)]
     fn contact_jacobians(&self, model: &Compiled, qvel: &[F], contacts: &mut Slots<F>) {
-        for s in 0..contacts.count {
-            let (x, n, t) = (contacts.points[s], contacts.normals[s], contacts.tangents[s]);
+        let (slots, jacobians) = contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact_mut(qvel.len())) {
+            let (x, n, t) = (slot.point, slot.normal, slot.tangent);
             let second = cross(n, t);
-            let touched = contacts.touched[s];
             let mut root = usize::MAX;
             let mut p = x;
-            for (k, basis) in contacts.basis_of(s).iter_mut().enumerate() {
-                if touched >> k & 1 == 0 {
+            for (k, basis) in jacobian.iter_mut().enumerate() {
+                if slot.touched >> k & 1 == 0 {
                     continue;
                 }
                 let body = &model.bodies[model.freedoms[k].body];
@@ -236,7 +237,7 @@ impl<F: Lane> Spatial<F> {
                 let motion = cross_add(angular(axis), p, linear(axis));
                 *basis = [dot3(n, motion), dot3(t, motion), dot3(second, motion)];
             }
-            contacts.finish_slot(s, qvel);
+            finish_slot(slot, jacobian, qvel);
         }
     }
 }
@@ -249,24 +250,24 @@ struct PlanePush<'a, F> {
     tangent: V3<F>,
 }
 
-impl<F: Lane> PlanePush<'_, F> {
+impl<F: Kernels> PlanePush<'_, F> {
     /// A contact half way between the point `at` of the geom and the plane.
     #[inline(always)]
     fn push(&self, distance: F, at: V3<F>, active: F::Mask, contacts: &mut Slots<F>) {
         if active.any() {
             let point = scale_add3(self.normal, distance * F::splat(-0.5), at);
             let found = Found { distance, point, normal: self.normal, tangent: self.tangent };
-            contacts.push(self.id, self.law, active, found);
+            F::push(contacts, self.id, self.law, active, &found);
         }
     }
 }
 
 #[inline(always)]
-fn push_segments<F: Lane>(id: usize, law: &ContactLaw, touching: Touching<F, 3>, contacts: &mut Slots<F>) {
+fn push_segments<F: Kernels>(id: usize, law: &ContactLaw, touching: Touching<F, 3>, contacts: &mut Slots<F>) {
     if touching.lanes.any() {
         let Closest { distance, point, normal } = touching.closest;
         let tangent = default_tangent(normal);
-        contacts.push(id, law, touching.lanes, Found { distance, point, normal, tangent });
+        F::push(contacts, id, law, touching.lanes, &Found { distance, point, normal, tangent });
     }
 }
 
@@ -300,7 +301,7 @@ fn ball_limit<F: Lane>(limit: &BallLimit, qpos: &[F], qvel: &[F], contacts: &mut
     let turned = rotation_vector(normalized([qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]]));
     let angle = dot3(turned, turned).sqrt();
     let distance = F::splat(limit.angle) - angle;
-    let mut pending = distance.lt(F::splat(limit.margin)).bits();
+    let pending = distance.lt(F::splat(limit.margin)).bits();
     if pending == 0 {
         return;
     }
@@ -312,23 +313,5 @@ fn ball_limit<F: Lane>(limit: &BallLimit, qpos: &[F], qvel: &[F], contacts: &mut
     let rate = dot3(axis, [qvel[d], qvel[d + 1], qvel[d + 2]]);
     let restoring = impedance * beyond * F::splat(limit.law.stiffness);
     let reference = -rate.mul_add(F::splat(limit.law.damping), restoring);
-    let freedoms = qvel.len();
-    while pending != 0 {
-        let before = contacts.count;
-        let (s, group) = contacts.take_slot(&mut pending);
-        if s == before {
-            contacts.jacobian[s * freedoms..(s + 1) * freedoms].fill(zero3());
-            contacts.references[s] = [F::zero(); 4];
-        }
-        let mask = F::Mask::from_bits(group);
-        for i in 0..3 {
-            let entry = &mut contacts.jacobian[s * freedoms + d + i][0];
-            *entry = F::select(mask, axis[i], *entry);
-        }
-        contacts.weights[s] = F::select(mask, weight, contacts.weights[s]);
-        for old in &mut contacts.references[s] {
-            *old = F::select(mask, reference, *old);
-        }
-        contacts.touched[s] |= 7 << d;
-    }
+    contacts.push_row(pending, d, axis, weight, reference);
 }

@@ -1,13 +1,14 @@
 //! Contacts of a planar mechanism.
 
 use crate::compile::{Compiled, ContactLaw, PlanarContact, PlanarPlan};
-use crate::constraint::{Contacts, Found};
+use crate::constraint::{Contacts, Found, finish_slot};
+use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};
 use crate::vector::*;
 
-impl<F: Lane> Planar<F> {
+impl<F: Kernels> Planar<F> {
     /// Finds all contacts and writes their Jacobians.
     #[inline(always)]
     pub(crate) fn collide(
@@ -34,7 +35,7 @@ impl<F: Lane> Planar<F> {
                     let point = [n[0].neg_mul_add(down, x[0]), n[1].neg_mul_add(down, x[1])];
                     contacts.upright &= *normal == [1.0, 0.0];
                     let found = Found { distance, point, normal: n, tangent: [F::zero(); 2] };
-                    contacts.push(id, &contact.law, active, found);
+                    F::push(contacts, id, &contact.law, active, &found);
                 }
                 PlanarContact::Segments { bodies, centers, half_axes, half_lengths, radii } => {
                     let zero = [F::zero(); 2];
@@ -67,13 +68,14 @@ impl<F: Lane> Planar<F> {
 
     #[inline(always)]
     fn contact_jacobians(&self, model: &Compiled, qvel: &[F], contacts: &mut Contacts<F, 2>) {
-        for s in 0..contacts.count {
-            let (x, n, upright) = (contacts.points[s], contacts.normals[s], contacts.upright);
-            let touched = contacts.touched[s];
+        let upright = contacts.upright;
+        let (slots, jacobians) = contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact_mut(qvel.len())) {
+            let (x, n) = (slot.point, slot.normal);
             let mut root = usize::MAX;
             let mut p = x;
-            for (k, basis) in contacts.basis_of(s).iter_mut().enumerate() {
-                if touched >> k & 1 == 0 {
+            for (k, basis) in jacobian.iter_mut().enumerate() {
+                if slot.touched >> k & 1 == 0 {
                     continue;
                 }
                 let body = &model.bodies[model.freedoms[k].body];
@@ -91,13 +93,13 @@ impl<F: Lane> Planar<F> {
                     [n[0].mul_add(u, n[1] * v), n[0].mul_add(v, -(n[1] * u))]
                 };
             }
-            contacts.finish_slot(s, qvel);
+            finish_slot(slot, jacobian, qvel);
         }
     }
 }
 
 #[inline(always)]
-fn push_segments<F: Lane>(
+fn push_segments<F: Kernels>(
     id: usize,
     law: &ContactLaw,
     touching: Touching<F, 2>,
@@ -106,7 +108,8 @@ fn push_segments<F: Lane>(
     if touching.lanes.any() {
         let Closest { distance, point, normal } = touching.closest;
         contacts.upright = false;
-        contacts.push(id, law, touching.lanes, Found { distance, point, normal, tangent: [F::zero(); 2] });
+        let found = Found { distance, point, normal, tangent: [F::zero(); 2] };
+        F::push(contacts, id, law, touching.lanes, &found);
     }
 }
 

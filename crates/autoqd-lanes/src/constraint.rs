@@ -43,39 +43,54 @@ pub(crate) fn row_weight<F: Lane>(impedance: F, weight: f64, factor: f64) -> F {
     F::one() / (regularization.max(F::splat(LEAST_REGULARIZATION)) * F::splat(factor))
 }
 
-/// Rows of joint limits: each is one entry, +1 or -1, of one degree of freedom.
+/// A joint limit: its row of the Jacobian is one entry, +1 or -1.
+#[derive(Clone)]
+pub(crate) struct LimitRow<F> {
+    pub(crate) freedom: usize,
+    pub(crate) sign: F,
+    /// Zero in lanes where the limit does not act.
+    pub(crate) weight: F,
+    pub(crate) reference: F,
+    /// J a - aref at the solver's point, and J p along its direction.
+    pub(crate) residual: F,
+    pub(crate) slope: F,
+    /// J a - aref at the warm start and at the unconstrained acceleration.
+    pub(crate) at_warm: F,
+    pub(crate) at_smooth: F,
+}
+
+/// The limits that act in any lane.
 pub(crate) struct Limits<F> {
-    pub(crate) count: usize,
+    rows: Vec<LimitRow<F>>,
+    count: usize,
     /// Lanes in which any limit acts.
     pub(crate) lanes: u8,
-    pub(crate) freedoms: Vec<usize>,
-    pub(crate) signs: Vec<F>,
-    /// Zero in lanes where the limit does not act.
-    pub(crate) weights: Vec<F>,
-    pub(crate) references: Vec<F>,
-    /// J a - aref at the solver's point, and J p along its direction.
-    pub(crate) residuals: Vec<F>,
-    pub(crate) slopes: Vec<F>,
-    /// J a at the warm start and at the unconstrained acceleration.
-    pub(crate) at_warm: Vec<F>,
-    pub(crate) at_smooth: Vec<F>,
 }
 
 impl<F: Lane> Limits<F> {
     pub(crate) fn new(model: &Compiled) -> Self {
-        let column = || vec![F::zero(); model.limits.len()];
-        Self {
-            count: 0,
-            lanes: 0,
-            freedoms: vec![0; model.limits.len()],
-            signs: column(),
-            weights: column(),
-            references: column(),
-            residuals: column(),
-            slopes: column(),
-            at_warm: column(),
-            at_smooth: column(),
-        }
+        let zero = F::zero();
+        let row = LimitRow {
+            freedom: 0,
+            sign: zero,
+            weight: zero,
+            reference: zero,
+            residual: zero,
+            slope: zero,
+            at_warm: zero,
+            at_smooth: zero,
+        };
+        Self { rows: vec![row; model.limits.len()], count: 0, lanes: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> &[LimitRow<F>] {
+        &self.rows[..self.count]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows_mut(&mut self) -> &mut [LimitRow<F>] {
+        &mut self.rows[..self.count]
     }
 
     /// Finds the limits that act in any lane.
@@ -89,26 +104,18 @@ impl<F: Lane> Limits<F> {
             if !active.any() {
                 continue;
             }
-            let n = self.count;
-            self.count += 1;
             self.lanes |= active.bits();
             let beyond = distance - F::splat(limit.margin);
             let d = impedance(&limit.law.impedance, beyond);
             let velocity = sign * qvel[limit.freedom];
-            self.freedoms[n] = limit.freedom;
-            self.signs[n] = sign;
-            self.weights[n] = row_weight(d, limit.weight, 1.0).keep(active);
             let restoring = d * beyond * F::splat(limit.law.stiffness);
+            let row = &mut self.rows[self.count];
+            self.count += 1;
+            row.freedom = limit.freedom;
+            row.sign = sign;
+            row.weight = row_weight(d, limit.weight, 1.0).keep(active);
             // Where the limit does not act nothing of it may remain, not even a NaN.
-            self.references[n] = (-velocity.mul_add(F::splat(limit.law.damping), restoring)).keep(active);
-        }
-    }
-
-    /// J x of every row.
-    #[inline(always)]
-    pub(crate) fn apply(count: usize, signs: &[F], freedoms: &[usize], x: &[F], out: &mut [F]) {
-        for ((out, &sign), &k) in out[..count].iter_mut().zip(signs).zip(freedoms) {
-            *out = sign * x[k];
+            row.reference = (-velocity.mul_add(F::splat(limit.law.damping), restoring)).keep(active);
         }
     }
 }
@@ -125,42 +132,79 @@ fn limit_distance<F: Lane>(limit: &LimitPlan, q: F) -> (F, F) {
     }
 }
 
-/// Contacts in a space of `D` dimensions. Slot `s` is the `s`-th contact of each lane, of whatever geoms, so that
-/// the cost follows the lane with most contacts and not the union of all.
+/// The `s`-th contact of each lane, of whatever geoms.
+#[derive(Clone)]
+pub(crate) struct Slot<F, const D: usize> {
+    pub(crate) point: [F; D],
+    pub(crate) normal: [F; D],
+    pub(crate) tangent: [F; D],
+    pub(crate) friction: F,
+    /// Stiffness of each row; zero in lanes that do not use the slot.
+    pub(crate) weight: F,
+    /// The part of the reference acceleration that does not depend on the velocity, and the damping.
+    restoring: F,
+    damping: F,
+    pub(crate) references: [F; 4],
+    /// J a - aref at the solver's point, and J p along its direction.
+    pub(crate) residuals: [F; 4],
+    pub(crate) slopes: [F; 4],
+    /// J a - aref at the warm start and at the unconstrained acceleration.
+    pub(crate) at_warm: [F; 4],
+    pub(crate) at_smooth: [F; 4],
+    /// The Hessian of the contact's cost in its basis: nn, n1, 11, n2, 22.
+    pub(crate) curvature: [F; 5],
+    /// Per lane: degrees of freedom that move only the second body, only the first, and the contact's number.
+    forward: [u64; LANES],
+    backward: [u64; LANES],
+    pub(crate) ids: [u32; LANES],
+    /// Degrees of freedom that act in any lane.
+    pub(crate) touched: u64,
+}
+
+impl<F: Lane, const D: usize> Slot<F, D> {
+    /// A slot that no lane uses: it adds exact zeros.
+    #[inline(always)]
+    fn empty() -> Self {
+        let (zero, rows) = (F::zero(), [F::zero(); 4]);
+        let mut normal = [zero; D];
+        normal[0] = F::one();
+        Self {
+            point: [zero; D],
+            normal,
+            tangent: [zero; D],
+            friction: zero,
+            weight: zero,
+            restoring: zero,
+            damping: zero,
+            references: rows,
+            residuals: rows,
+            slopes: rows,
+            at_warm: rows,
+            at_smooth: rows,
+            curvature: [zero; 5],
+            forward: [0; LANES],
+            backward: [0; LANES],
+            ids: [NO_CONTACT; LANES],
+            touched: 0,
+        }
+    }
+}
+
+/// Contacts in a space of `D` dimensions, compacted per lane, so that the cost follows the lane with most contacts
+/// and not the union of all.
 ///
 /// The basis of a contact is its normal and `D - 1` tangents. Its rows are normal plus and minus friction times
 /// each tangent; in the plane the second tangent does nothing, and its two rows coincide in one of double weight.
 pub(crate) struct Contacts<F, const D: usize> {
-    pub(crate) count: usize,
-    pub(crate) used: [usize; LANES],
-    pub(crate) points: Vec<[F; D]>,
-    pub(crate) normals: Vec<[F; D]>,
-    pub(crate) tangents: Vec<[F; D]>,
-    pub(crate) frictions: Vec<F>,
-    /// Stiffness of each row; zero in lanes that do not use the slot.
-    pub(crate) weights: Vec<F>,
-    /// The part of the reference acceleration that does not depend on the velocity, and the damping.
-    pub(crate) restoring: Vec<F>,
-    pub(crate) damping: Vec<F>,
-    /// Per lane: degrees of freedom that move only the second body, only the first, and the contact's number.
-    pub(crate) forward: Vec<[u64; LANES]>,
-    pub(crate) backward: Vec<[u64; LANES]>,
-    pub(crate) ids: Vec<[u32; LANES]>,
-    /// Degrees of freedom that act in any lane.
-    pub(crate) touched: Vec<u64>,
+    slots: Vec<Slot<F, D>>,
+    count: usize,
+    used: [usize; LANES],
     /// Whether a contact of any lane couples two branches of the tree.
     pub(crate) couples_branches: bool,
     /// Whether every normal is along the first axis (the floor's, in planar models).
     pub(crate) upright: bool,
     /// Jacobian of the basis: slot by slot, one entry per degree of freedom.
-    pub(crate) jacobian: Vec<[F; D]>,
-    pub(crate) references: Vec<[F; 4]>,
-    pub(crate) residuals: Vec<[F; 4]>,
-    pub(crate) slopes: Vec<[F; 4]>,
-    pub(crate) at_warm: Vec<[F; 4]>,
-    pub(crate) at_smooth: Vec<[F; 4]>,
-    /// The Hessian of a contact's cost in its basis: nn, n1, 11, n2, 22.
-    pub(crate) curvature: Vec<[F; 5]>,
+    jacobian: Vec<[F; D]>,
     freedoms: usize,
 }
 
@@ -181,30 +225,13 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
 
     pub(crate) fn new(model: &Compiled) -> Self {
         let slots = model.most_contacts();
-        let (basis, rows) = ([F::zero(); D], [F::zero(); 4]);
         Self {
+            slots: vec![Slot::empty(); slots],
             count: 0,
             used: [0; LANES],
-            points: vec![basis; slots],
-            normals: vec![basis; slots],
-            tangents: vec![basis; slots],
-            frictions: vec![F::zero(); slots],
-            weights: vec![F::zero(); slots],
-            restoring: vec![F::zero(); slots],
-            damping: vec![F::zero(); slots],
-            forward: vec![[0; LANES]; slots],
-            backward: vec![[0; LANES]; slots],
-            ids: vec![[NO_CONTACT; LANES]; slots],
-            touched: vec![0; slots],
             couples_branches: false,
             upright: true,
-            jacobian: vec![basis; slots * model.freedoms()],
-            references: vec![rows; slots],
-            residuals: vec![rows; slots],
-            slopes: vec![rows; slots],
-            at_warm: vec![rows; slots],
-            at_smooth: vec![rows; slots],
-            curvature: vec![[F::zero(); 5]; slots],
+            jacobian: vec![[F::zero(); D]; slots * model.freedoms()],
             freedoms: model.freedoms(),
         }
     }
@@ -222,15 +249,26 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         (0..LANES).fold(0, |bits, lane| bits | (u8::from(self.used[lane] > 0) << lane))
     }
 
-    /// The Jacobian of slot `s`.
+    /// The slots in use.
     #[inline(always)]
-    pub(crate) fn rows_of(&self, s: usize) -> &[[F; D]] {
-        &self.jacobian[s * self.freedoms..(s + 1) * self.freedoms]
+    pub(crate) fn slots(&self) -> &[Slot<F, D>] {
+        &self.slots[..self.count]
+    }
+
+    #[inline(always)]
+    pub(crate) fn slots_mut(&mut self) -> &mut [Slot<F, D>] {
+        &mut self.slots[..self.count]
+    }
+
+    /// The slots in use, and the Jacobians: one after the other, an entry per degree of freedom.
+    #[inline(always)]
+    pub(crate) fn with_jacobians(&mut self) -> (&mut [Slot<F, D>], &mut [[F; D]]) {
+        (&mut self.slots[..self.count], &mut self.jacobian[..self.count * self.freedoms])
     }
 
     /// Adds contact `id` in the lanes of `active`.
     #[inline(always)]
-    pub(crate) fn push(&mut self, id: usize, law: &ContactLaw, active: F::Mask, found: Found<F, D>) {
+    pub(crate) fn push(&mut self, id: usize, law: &ContactLaw, active: F::Mask, found: &Found<F, D>) {
         let beyond = found.distance - F::splat(law.margin);
         let d = impedance(&law.law.impedance, beyond);
         let weight = row_weight(d, law.weight, law.pyramid);
@@ -240,27 +278,60 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         while pending != 0 {
             let (s, group) = self.take_slot(&mut pending);
             let mask = F::Mask::from_bits(group);
+            let slot = &mut self.slots[s];
             for i in 0..D {
-                put(mask, found.point[i], &mut self.points[s][i]);
-                put(mask, found.normal[i], &mut self.normals[s][i]);
-                put(mask, found.tangent[i], &mut self.tangents[s][i]);
+                put(mask, found.point[i], &mut slot.point[i]);
+                put(mask, found.normal[i], &mut slot.normal[i]);
+                put(mask, found.tangent[i], &mut slot.tangent[i]);
             }
-            put(mask, F::splat(law.friction), &mut self.frictions[s]);
-            put(mask, weight, &mut self.weights[s]);
-            put(mask, restoring, &mut self.restoring[s]);
-            put(mask, F::splat(law.law.damping), &mut self.damping[s]);
-            self.touched[s] |= law.forward | law.backward;
+            put(mask, F::splat(law.friction), &mut slot.friction);
+            put(mask, weight, &mut slot.weight);
+            put(mask, restoring, &mut slot.restoring);
+            put(mask, F::splat(law.law.damping), &mut slot.damping);
+            slot.touched |= law.forward | law.backward;
             for lane in lanes_of(group) {
-                self.forward[s][lane] = law.forward;
-                self.backward[s][lane] = law.backward;
-                self.ids[s][lane] = id as u32;
+                slot.forward[lane] = law.forward;
+                slot.backward[lane] = law.backward;
+                slot.ids[lane] = id as u32;
             }
         }
     }
 
-    /// The next free slot of the first pending lane, and all pending lanes for which it is the next.
+    /// Adds a row over three degrees of freedom from `freedom` on, in the lanes of `pending`; Jacobians must be
+    /// complete. Its weight is for four coinciding rows.
     #[inline(always)]
-    pub(crate) fn take_slot(&mut self, pending: &mut u8) -> (usize, u8) {
+    pub(crate) fn push_row(
+        &mut self,
+        mut pending: u8,
+        freedom: usize,
+        entries: [F; 3],
+        weight: F,
+        reference: F,
+    ) {
+        while pending != 0 {
+            let before = self.count;
+            let (s, group) = self.take_slot(&mut pending);
+            let mask = F::Mask::from_bits(group);
+            let jacobian = &mut self.jacobian[s * self.freedoms..(s + 1) * self.freedoms];
+            if s == before {
+                jacobian.fill([F::zero(); D]);
+            }
+            for i in 0..3 {
+                put(mask, entries[i], &mut jacobian[freedom + i][0]);
+            }
+            let slot = &mut self.slots[s];
+            put(mask, weight, &mut slot.weight);
+            for i in 0..4 {
+                put(mask, reference, &mut slot.references[i]);
+            }
+            slot.touched |= 7 << freedom;
+        }
+    }
+
+    /// The next free slot of the first pending lane, and all pending lanes for which it is the next. A slot is
+    /// cleared when it is taken first: nothing of an earlier evaluation may remain, not even a NaN.
+    #[inline(always)]
+    fn take_slot(&mut self, pending: &mut u8) -> (usize, u8) {
         let s = self.used[pending.trailing_zeros() as usize];
         let mut group = 0;
         for lane in lanes_of(*pending) {
@@ -271,83 +342,10 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         }
         *pending &= !group;
         if s == self.count {
-            self.open(s);
+            self.count = s + 1;
+            self.slots[s] = Slot::empty();
         }
         (s, group)
-    }
-
-    /// Clears a slot: lanes that do not use it must add exact zeros, whatever an earlier evaluation left there.
-    #[inline(always)]
-    fn open(&mut self, s: usize) {
-        self.count = s + 1;
-        let zero = F::zero();
-        self.points[s] = [zero; D];
-        self.normals[s] = [zero; D];
-        self.normals[s][0] = F::one();
-        self.tangents[s] = [zero; D];
-        self.frictions[s] = zero;
-        self.weights[s] = zero;
-        self.restoring[s] = zero;
-        self.damping[s] = zero;
-        self.forward[s] = [0; LANES];
-        self.backward[s] = [0; LANES];
-        self.ids[s] = [NO_CONTACT; LANES];
-        self.touched[s] = 0;
-    }
-
-    /// The Jacobian of slot `s`, to write the motion of its basis per degree of freedom, where `touched` has a bit.
-    #[inline(always)]
-    pub(crate) fn basis_of(&mut self, s: usize) -> &mut [[F; D]] {
-        &mut self.jacobian[s * self.freedoms..(s + 1) * self.freedoms]
-    }
-
-    /// Makes the Jacobian of slot `s` from the motion of its basis: each lane keeps the degrees of freedom that move
-    /// its own two bodies. Writes the reference accelerations.
-    #[inline(always)]
-    pub(crate) fn finish_slot(&mut self, s: usize, qvel: &[F]) {
-        let (forward, backward) = (&self.forward[s], &self.backward[s]);
-        let mut pushes_back = 0;
-        for word in backward {
-            pushes_back |= word;
-        }
-        let touched = self.touched[s];
-        let jacobian = &mut self.jacobian[s * self.freedoms..(s + 1) * self.freedoms];
-        let mut velocity = [F::zero(); D];
-        for (k, (entry, &v)) in jacobian.iter_mut().zip(qvel).enumerate() {
-            if touched >> k & 1 == 0 {
-                *entry = [F::zero(); D];
-                continue;
-            }
-            let ahead = F::lanes_with_bit(forward, k);
-            for i in 0..D {
-                let basis = entry[i];
-                entry[i] = basis.keep(ahead);
-                if pushes_back != 0 {
-                    entry[i] = entry[i] - basis.keep(F::lanes_with_bit(backward, k));
-                }
-                velocity[i] = entry[i].mul_add(v, velocity[i]);
-            }
-        }
-        let damping = self.damping[s];
-        let rows = pyramid(self.frictions[s], velocity);
-        for i in 0..4 {
-            self.references[s][i] = damping.neg_mul_add(rows[i], self.restoring[s]);
-        }
-    }
-
-    /// J x of every row.
-    #[inline(always)]
-    pub(crate) fn apply(count: usize, jacobian: &[[F; D]], frictions: &[F], x: &[F], out: &mut [[F; 4]]) {
-        let n = x.len();
-        for s in 0..count {
-            let mut v = [F::zero(); D];
-            for (j, &x) in jacobian[s * n..(s + 1) * n].iter().zip(x) {
-                for i in 0..D {
-                    v[i] = j[i].mul_add(x, v[i]);
-                }
-            }
-            out[s] = pyramid(frictions[s], v);
-        }
     }
 
     /// How often row `i` counts.
@@ -355,6 +353,52 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
     pub(crate) fn multiplied(i: usize, weight: F) -> F {
         if D == 2 && i == 2 { weight + weight } else { weight }
     }
+}
+
+/// Makes the Jacobian of a slot from the motion of its basis: each lane keeps the degrees of freedom that move its own
+/// two bodies. Writes the reference accelerations.
+#[inline(always)]
+pub(crate) fn finish_slot<F: Lane, const D: usize>(
+    slot: &mut Slot<F, D>,
+    jacobian: &mut [[F; D]],
+    qvel: &[F],
+) {
+    let mut pushes_back = 0;
+    for word in &slot.backward {
+        pushes_back |= word;
+    }
+    let mut velocity = [F::zero(); D];
+    for (k, (entry, &v)) in jacobian.iter_mut().zip(qvel).enumerate() {
+        if slot.touched >> k & 1 == 0 {
+            *entry = [F::zero(); D];
+            continue;
+        }
+        let ahead = F::lanes_with_bit(&slot.forward, k);
+        for i in 0..D {
+            let basis = entry[i];
+            entry[i] = basis.keep(ahead);
+            if pushes_back != 0 {
+                entry[i] = entry[i] - basis.keep(F::lanes_with_bit(&slot.backward, k));
+            }
+            velocity[i] = entry[i].mul_add(v, velocity[i]);
+        }
+    }
+    let rows = pyramid(slot.friction, velocity);
+    for i in 0..4 {
+        slot.references[i] = slot.damping.neg_mul_add(rows[i], slot.restoring);
+    }
+}
+
+/// J x of the rows of a contact.
+#[inline(always)]
+pub(crate) fn times<F: Lane, const D: usize>(jacobian: &[[F; D]], friction: F, x: &[F]) -> [F; 4] {
+    let mut v = [F::zero(); D];
+    for (j, &x) in jacobian.iter().zip(x) {
+        for i in 0..D {
+            v[i] = j[i].mul_add(x, v[i]);
+        }
+    }
+    pyramid(friction, v)
 }
 
 /// Writes the lanes of a mask.

@@ -4,10 +4,12 @@
 //! functions below. Keeping their number small keeps the build short. It has no closures over lanes: a closure
 //! cannot be marked so, and would stay a call of baseline code.
 
+use crate::compile::ContactLaw;
+use crate::constraint::{Contacts, Found};
 use crate::integrate::Stage;
 use crate::packed;
 use crate::pattern::Pattern;
-use crate::sim::{Sim, Space};
+use crate::sim::{Checked, Sim, Space};
 use crate::simd::{Array, Lane};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
@@ -16,6 +18,15 @@ use crate::simd::{Avx2, Avx512};
 pub(crate) trait Kernels: Lane {
     fn factor(pattern: &Pattern, a: &mut [Self], inverse_diagonal: &mut [Self]);
     fn solve(pattern: &Pattern, factors: &[Self], inverse_diagonal: &[Self], x: &mut [Self]);
+    fn multiply(pattern: &Pattern, a: &[Self], x: &[Self], y: &mut [Self]);
+    /// Adds a contact.
+    fn push<const D: usize>(
+        contacts: &mut Contacts<Self, D>,
+        id: usize,
+        law: &ContactLaw,
+        active: Self::Mask,
+        found: &Found<Self, D>,
+    );
     /// Kinematics, inertia, and all forces but those of constraints.
     fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
     /// Limits and contacts.
@@ -24,8 +35,8 @@ pub(crate) trait Kernels: Lane {
     fn resolve<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
     /// One stage of the integrator.
     fn integrate<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, stage: Stage);
-    /// Marks the lanes whose state left the range of a simulation.
-    fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
+    /// Marks the lanes whose state, or whose acceleration, left the range of a simulation.
+    fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, what: Checked);
 }
 
 macro_rules! kernels {
@@ -49,6 +60,35 @@ macro_rules! kernels {
                     packed::solve(pattern, factors, inverse_diagonal, x);
                 }
                 unsafe { enabled(pattern, factors, inverse_diagonal, x) }
+            }
+            #[inline]
+            fn multiply(pattern: &Pattern, a: &[Self], x: &[Self], y: &mut [Self]) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled(pattern: &Pattern, a: &[$lane], x: &[$lane], y: &mut [$lane]) {
+                    packed::multiply(pattern, a, x, y);
+                }
+                unsafe { enabled(pattern, a, x, y) }
+            }
+            #[inline]
+            fn push<const D: usize>(
+                contacts: &mut Contacts<Self, D>,
+                id: usize,
+                law: &ContactLaw,
+                active: Self::Mask,
+                found: &Found<Self, D>,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn enabled<const D: usize>(
+                    contacts: &mut Contacts<$lane, D>,
+                    id: usize,
+                    law: &ContactLaw,
+                    active: <$lane as Lane>::Mask,
+                    found: &Found<$lane, D>,
+                ) {
+                    contacts.push(id, law, active, found);
+                }
+                unsafe { enabled(contacts, id, law, active, found) }
             }
             #[inline]
             fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
@@ -83,12 +123,12 @@ macro_rules! kernels {
                 unsafe { enabled(sim, stage) }
             }
             #[inline]
-            fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+            fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, what: Checked) {
                 $(#[target_feature(enable = $features)])?
-                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
-                    sim.check_state();
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>, what: Checked) {
+                    sim.check_range(what);
                 }
-                unsafe { enabled(sim) }
+                unsafe { enabled(sim, what) }
             }
         }
     };

@@ -83,3 +83,59 @@ pub(crate) fn dot<F: Lane>(a: &[F], b: &[F]) -> F {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Array;
+
+    /// Two branches of two on a trunk of two.
+    const PARENTS: [Option<usize>; 6] = [None, Some(0), Some(1), Some(2), Some(1), Some(4)];
+
+    /// A positive definite matrix with the pattern's entries, different in every lane.
+    fn matrix(pattern: &Pattern, tree: &Pattern) -> Vec<Array> {
+        let mut entries = vec![Array::zero(); pattern.entries()];
+        for k in 0..pattern.size() {
+            for (c, &i) in pattern.columns(k).iter().enumerate() {
+                if tree.columns(k).contains(&i) {
+                    let lanes = std::array::from_fn(|l| ((k * 7 + i * 3 + l) % 5) as f64 * 0.3 - 0.5);
+                    entries[pattern.start(k) + c] = Array::from_array(lanes);
+                }
+            }
+            entries[pattern.diagonal(k)] = Array::from_array(std::array::from_fn(|l| 4.0 + (k + l) as f64));
+        }
+        entries
+    }
+
+    fn vector(n: usize) -> Vec<Array> {
+        (0..n).map(|k| Array::from_array(std::array::from_fn(|l| ((k * 5 + l) % 7) as f64 - 2.5))).collect()
+    }
+
+    #[test]
+    fn a_solution_satisfies_its_equation() {
+        let pattern = Pattern::tree(&PARENTS);
+        let a = matrix(&pattern, &pattern);
+        let (mut factors, mut diagonal) = (a.clone(), vec![Array::zero(); 6]);
+        factor(&pattern, &mut factors, &mut diagonal);
+        let b = vector(6);
+        let (mut x, mut product) = (b.clone(), vec![Array::zero(); 6]);
+        solve(&pattern, &factors, &diagonal, &mut x);
+        multiply(&pattern, &a, &x, &mut product);
+        for (p, b) in product.iter().zip(&b) {
+            (0..8).for_each(|l| assert!((p.get(l) - b.get(l)).abs() < 1e-13));
+        }
+    }
+
+    #[test]
+    fn entries_outside_the_tree_that_are_zero_change_no_bit() {
+        let (tree, full) = (Pattern::tree(&PARENTS), Pattern::full(6));
+        let solutions = [&tree, &full].map(|pattern| {
+            let mut a = matrix(pattern, &tree);
+            let (mut diagonal, mut x) = (vec![Array::zero(); 6], vector(6));
+            factor(pattern, &mut a, &mut diagonal);
+            solve(pattern, &a, &diagonal, &mut x);
+            x.iter().map(|x| x.to_array().map(f64::to_bits)).collect::<Vec<_>>()
+        });
+        assert_eq!(solutions[0], solutions[1]);
+    }
+}

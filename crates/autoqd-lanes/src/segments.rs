@@ -163,3 +163,46 @@ fn crossing<F: Lane>(&Products { a, b, c, u, v }: &Products<F>, determinant: F) 
     x2 = F::select(high, one, F::select(low, -one, x2));
     (x1, x2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Array;
+
+    fn segments(angle: f64, gap: f64) -> Segments<Array, 2> {
+        let splat = |v: [f64; 2]| [Array::splat(v[0]), Array::splat(v[1])];
+        Segments {
+            centers: [splat([0.0, 0.0]), splat([0.0, gap])],
+            half_axes: [splat([1.0, 0.0]), splat([angle.cos(), angle.sin()])],
+            long: [true, true],
+            radii: [0.1, 0.2],
+            margin: 0.0,
+        }
+    }
+
+    #[test]
+    fn crossing_capsules_touch_once_and_parallel_ones_twice() {
+        let (touching, parallel) = segments(0.3, 0.25).touching();
+        assert_eq!((touching.lanes.bits(), parallel.bits()), (255, 0));
+        let along = segments(5e-5, 0.25);
+        let (touching, parallel) = along.touching();
+        assert_eq!((touching.lanes.bits(), parallel.bits()), (0, 255));
+        let lanes = along.touching_along(parallel).map(|t| t.lanes.bits());
+        assert_eq!(lanes, [255, 255, 0, 0]);
+        assert_eq!(segments(1.1e-4, 0.25).touching().1.bits(), 0, "parallel ends at 1e-4 rad");
+    }
+
+    #[test]
+    fn distance_point_and_normal_are_those_of_the_nearest_points() {
+        let (touching, _) = segments(0.0, 0.29).touching();
+        assert_eq!(touching.lanes.bits(), 0, "parallel lanes are reported apart");
+        let mut apart = segments(std::f64::consts::FRAC_PI_2, 1.25);
+        apart.margin = 0.01;
+        let (touching, _) = apart.touching();
+        assert_eq!(touching.lanes.bits(), 255);
+        let c = &touching.closest;
+        assert!((c.distance.get(0) - (0.25 - 0.3)).abs() < 1e-15);
+        assert!((c.normal[1].get(0) - 1.0).abs() < 1e-15);
+        assert!((c.point[1].get(0) - (0.1 - 0.025)).abs() < 1e-15);
+    }
+}

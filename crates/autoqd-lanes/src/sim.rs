@@ -15,6 +15,13 @@ use std::sync::Arc;
 /// A coordinate, velocity or acceleration beyond this is divergence, as in MuJoCo.
 const LARGEST: f64 = 1e10;
 
+/// What is compared with the range of a simulation: MuJoCo does so before a step and after its first evaluation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Checked {
+    State,
+    Acceleration,
+}
+
 /// Coordinates, velocities and what the next step starts from.
 pub(crate) struct State<F> {
     pub(crate) qpos: Vec<F>,
@@ -43,7 +50,7 @@ fn plan(model: &Compiled) -> &PlanarPlan {
     model.planar.as_ref().expect("planar space is used for planar models only")
 }
 
-impl<F: Lane> Space<F, 2> for Planar<F> {
+impl<F: Kernels> Space<F, 2> for Planar<F> {
     fn new(model: &Compiled) -> Self {
         Planar::new(model)
     }
@@ -80,7 +87,7 @@ impl<F: Lane> Space<F, 2> for Planar<F> {
     }
 }
 
-impl<F: Lane> Space<F, 3> for Spatial<F> {
+impl<F: Kernels> Space<F, 3> for Spatial<F> {
     fn new(model: &Compiled) -> Self {
         Spatial::new(model)
     }
@@ -191,14 +198,27 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
     }
 
     #[inline(always)]
-    pub(crate) fn check_state(&mut self) {
+    pub(crate) fn check_range(&mut self, what: Checked) {
         let state = &self.state;
         let largest = F::splat(LARGEST);
         let mut good = F::Mask::from_bits(u8::MAX);
-        for x in state.qpos.iter().chain(&state.qvel).chain(&state.warm_start) {
-            good = good.and(x.abs().le(largest));
+        match what {
+            Checked::State => {
+                for x in &state.qpos {
+                    good = good.and(x.abs().le(largest));
+                }
+                for x in &state.qvel {
+                    good = good.and(x.abs().le(largest));
+                }
+            }
+            Checked::Acceleration => {
+                for x in &state.acceleration {
+                    good = good.and(x.abs().le(largest));
+                }
+            }
         }
         self.diverged |= !good.bits() & self.active;
+        self.active &= !self.diverged;
     }
 
     fn forward(&mut self) {
@@ -209,6 +229,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
 
     fn one_step(&mut self) {
         self.forward();
+        F::check(self, Checked::Acceleration);
         match self.model.options.integrator {
             Integrator::Euler { .. } => F::integrate(self, Stage::Euler),
             Integrator::RungeKutta4 => {
@@ -235,15 +256,15 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
 
     /// Force of slot `s` in one lane on the second body, in world axes.
     fn slot_force(&self, s: usize, lane: usize) -> Vec3 {
-        let contacts = &self.contacts;
-        let (weight, mu) = (contacts.weights[s].get(lane), contacts.frictions[s].get(lane));
+        let slot = &self.contacts.slots()[s];
+        let (weight, mu) = (slot.weight.get(lane), slot.friction.get(lane));
         let row = |i: usize| {
             let i = if D == 2 && i == 3 { 2 } else { i };
-            -weight * contacts.residuals[s][i].get(lane).min(0.0)
+            -weight * slot.residuals[i].get(lane).min(0.0)
         };
         let f = [row(0), row(1), row(2), row(3)];
-        let normal = contacts.normals[s].map(|x| x.get(lane));
-        let tangent = contacts.tangents[s].map(|x| x.get(lane));
+        let normal = slot.normal.map(|x| x.get(lane));
+        let tangent = slot.tangent.map(|x| x.get(lane));
         let [t1, t2] = S::tangents(&self.model, normal, tangent);
         let n = S::embed(&self.model, normal);
         let along = [f[0] + f[1] + f[2] + f[3], mu * (f[0] - f[1]), mu * (f[2] - f[3])];
@@ -295,14 +316,13 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     fn step(&mut self, active: u8, steps: usize) {
         for _ in 0..steps {
             self.active = active & !self.diverged;
-            F::check(self);
-            self.active &= !self.diverged;
+            F::check(self, Checked::State);
             if self.active == 0 {
                 return;
             }
             self.one_step();
         }
-        F::check(self);
+        F::check(self, Checked::State);
     }
 
     fn diverged(&self) -> u8 {
@@ -331,7 +351,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     }
 
     fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize)) {
-        let ids = self.contacts.ids[..self.contacts.count].iter().map(|slot| slot[lane]);
+        let ids = self.contacts.slots().iter().map(|slot| slot.ids[lane]);
         ids.filter(|&id| id != NO_CONTACT).for_each(|id| report(self.model.contacts[id as usize].law.pair));
     }
 
@@ -342,13 +362,13 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {
         out.fill([0.0; 6]);
         let mut center: Option<(usize, Vec3)> = None;
-        for s in 0..self.contacts.count {
-            let id = self.contacts.ids[s][lane];
+        for (s, slot) in self.contacts.slots().iter().enumerate() {
+            let id = slot.ids[lane];
             if id == NO_CONTACT {
                 continue;
             }
             let force = self.slot_force(s, lane);
-            let point = S::embed(&self.model, self.contacts.points[s].map(|x| x.get(lane)));
+            let point = S::embed(&self.model, slot.point.map(|x| x.get(lane)));
             let [first, second] = self.model.contacts[id as usize].law.bodies;
             for (body, sign) in [(second, 1.0), (first, -1.0)] {
                 if body == 0 {

@@ -5,7 +5,7 @@
 //! are libmujoco 3.17's, with its scale 1 / trace(M).
 
 use crate::compile::Compiled;
-use crate::constraint::{Contacts, Limits};
+use crate::constraint::{Contacts, LimitRow, Limits, Slot, times};
 use crate::kernels::Kernels;
 use crate::packed;
 use crate::pattern::Pattern;
@@ -50,16 +50,11 @@ pub(crate) struct Newton<F> {
     mass_warm: Vec<F>,
     /// Force of the constraints on each degree of freedom.
     pub(crate) force: Vec<F>,
-    /// Slots that act, and their curvature times one column of the Jacobian.
-    acting: Vec<usize>,
-    columns: Vec<[F; 3]>,
-    selected: Vec<usize>,
 }
 
 impl<F: Lane> Newton<F> {
     pub(crate) fn new(model: &Compiled) -> Self {
         let column = || vec![F::zero(); model.freedoms()];
-        let slots = model.most_contacts();
         Self {
             hessian: vec![F::zero(); model.full.entries()],
             inverse_diagonal: column(),
@@ -69,9 +64,6 @@ impl<F: Lane> Newton<F> {
             mass_direction: column(),
             mass_warm: column(),
             force: column(),
-            acting: Vec::with_capacity(slots),
-            columns: vec![[F::zero(); 3]; slots],
-            selected: vec![0; slots],
         }
     }
 }
@@ -95,7 +87,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     #[inline(always)]
     pub(crate) fn solve(&mut self) {
         let model = self.model;
-        if self.limits.count == 0 && self.contacts.count == 0 {
+        if self.limits.rows().is_empty() && self.contacts.slots().is_empty() {
             self.acceleration.copy_from_slice(&self.smooth.acceleration);
             self.newton.force.fill(F::zero());
             return;
@@ -138,33 +130,31 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     /// without constraints. Returns the lanes with a finite cost.
     #[inline(always)]
     fn start(&mut self, constrained: u8) -> F::Mask {
-        let (model, smooth) = (self.model, self.smooth);
-        let (limits, contacts, newton) = (&mut *self.limits, &mut *self.contacts, &mut *self.newton);
-        let (nl, ns) = (limits.count, contacts.count);
+        let (smooth, newton) = (self.smooth, &mut *self.newton);
         let (warm, free) = (self.warm_start, &smooth.acceleration[..]);
-        Limits::apply(nl, &limits.signs, &limits.freedoms, warm, &mut limits.at_warm);
-        Limits::apply(nl, &limits.signs, &limits.freedoms, free, &mut limits.at_smooth);
-        Contacts::apply(ns, &contacts.jacobian, &contacts.frictions, warm, &mut contacts.at_warm);
-        Contacts::apply(ns, &contacts.jacobian, &contacts.frictions, free, &mut contacts.at_smooth);
-        packed::multiply(&model.tree, &smooth.mass, warm, &mut newton.mass_warm);
-        let (zero, half) = (F::zero(), F::splat(0.5));
-        let (mut warm_cost, mut free_cost) = (zero, zero);
-        for k in 0..warm.len() {
-            let half_force = (newton.mass_warm[k] - smooth.force[k]) * half;
-            warm_cost = half_force.mul_add(warm[k] - free[k], warm_cost);
+        F::multiply(&self.model.tree, &smooth.mass, warm, &mut newton.mass_warm);
+        let half = F::splat(0.5);
+        let (mut warm_cost, mut free_cost) = (F::zero(), F::zero());
+        for ((mw, f), (w, a)) in newton.mass_warm.iter().zip(&smooth.force).zip(warm.iter().zip(free)) {
+            warm_cost = ((*mw - *f) * half).mul_add(*w - *a, warm_cost);
         }
-        for n in 0..nl {
-            let (weight, reference) = (limits.weights[n] * half, limits.references[n]);
-            warm_cost = add_cost(warm_cost, weight, limits.at_warm[n] - reference);
-            free_cost = add_cost(free_cost, weight, limits.at_smooth[n] - reference);
+        for row in self.limits.rows_mut() {
+            row.at_warm = row.sign * warm[row.freedom] - row.reference;
+            row.at_smooth = row.sign * free[row.freedom] - row.reference;
+            warm_cost = add_cost(warm_cost, row.weight * half, row.at_warm);
+            free_cost = add_cost(free_cost, row.weight * half, row.at_smooth);
         }
-        for s in 0..ns {
-            let weight = contacts.weights[s] * half;
+        let (slots, jacobians) = self.contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(warm.len())) {
+            let at_warm = times(jacobian, slot.friction, warm);
+            let at_smooth = times(jacobian, slot.friction, free);
+            let weight = slot.weight * half;
             for i in 0..Contacts::<F, D>::ROWS {
                 let weight = Contacts::<F, D>::multiplied(i, weight);
-                let reference = contacts.references[s][i];
-                warm_cost = add_cost(warm_cost, weight, contacts.at_warm[s][i] - reference);
-                free_cost = add_cost(free_cost, weight, contacts.at_smooth[s][i] - reference);
+                slot.at_warm[i] = at_warm[i] - slot.references[i];
+                slot.at_smooth[i] = at_smooth[i] - slot.references[i];
+                warm_cost = add_cost(warm_cost, weight, slot.at_warm[i]);
+                free_cost = add_cost(free_cost, weight, slot.at_smooth[i]);
             }
         }
         let cold = free_cost.lt(warm_cost).or(F::Mask::from_bits(!constrained));
@@ -172,14 +162,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             self.acceleration[k] = F::select(cold, free[k], warm[k]);
             newton.mass_acceleration[k] = F::select(cold, smooth.force[k], newton.mass_warm[k]);
         }
-        for n in 0..nl {
-            limits.residuals[n] =
-                F::select(cold, limits.at_smooth[n], limits.at_warm[n]) - limits.references[n];
+        for row in self.limits.rows_mut() {
+            row.residual = F::select(cold, row.at_smooth, row.at_warm);
         }
-        for s in 0..ns {
+        for slot in self.contacts.slots_mut() {
             for i in 0..Contacts::<F, D>::ROWS {
-                let at = F::select(cold, contacts.at_smooth[s][i], contacts.at_warm[s][i]);
-                contacts.residuals[s][i] = at - contacts.references[s][i];
+                slot.residuals[i] = F::select(cold, slot.at_smooth[i], slot.at_warm[i]);
             }
         }
         F::select(cold, free_cost, warm_cost).lt(F::splat(f64::INFINITY))
@@ -188,29 +176,29 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     /// Constraint forces, gradient and contact curvatures at the current point; returns the gradient's norm.
     #[inline(always)]
     fn gradient(&mut self) -> F {
-        let (limits, contacts, newton) = (&mut *self.limits, &mut *self.contacts, &mut *self.newton);
+        let newton = &mut *self.newton;
         let zero = F::zero();
-        newton.force.fill(zero);
-        for n in 0..limits.count {
-            let f = -(limits.weights[n] * limits.residuals[n].min(zero));
-            let k = limits.freedoms[n];
-            newton.force[k] = limits.signs[n].mul_add(f, newton.force[k]);
+        let force = &mut newton.force[..];
+        force.fill(zero);
+        for row in self.limits.rows() {
+            let f = -(row.weight * row.residual.min(zero));
+            force[row.freedom] = row.sign.mul_add(f, force[row.freedom]);
         }
-        for s in 0..contacts.count {
-            let (weight, mu) = (contacts.weights[s], contacts.frictions[s]);
-            let z = contacts.residuals[s];
+        let (slots, jacobians) = self.contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(force.len())) {
+            let (weight, mu) = (slot.weight, slot.friction);
             let mut f = [zero; 4];
             let mut active = [zero; 4];
             for i in 0..Contacts::<F, D>::ROWS {
-                f[i] = -(weight * z[i].min(zero));
-                active[i] = weight.keep(z[i].lt(zero));
+                f[i] = -(weight * slot.residuals[i].min(zero));
+                active[i] = weight.keep(slot.residuals[i].lt(zero));
             }
             if D == 2 {
                 (f[3], active[3]) = (f[2], active[2]);
             }
             let normal = (f[0] + f[1]) + (f[2] + f[3]);
             let tangents = [mu * (f[0] - f[1]), mu * (f[2] - f[3])];
-            for (j, x) in contacts.rows_of(s).iter().zip(&mut newton.force) {
+            for (j, x) in jacobian.iter().zip(&mut *force) {
                 let mut sum = *x;
                 for i in (1..D).rev() {
                     sum = j[i].mul_add(tangents[i - 1], sum);
@@ -218,7 +206,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 *x = j[0].mul_add(normal, sum);
             }
             let (first, second) = (active[0] + active[1], active[2] + active[3]);
-            contacts.curvature[s] = [
+            slot.curvature = [
                 first + second,
                 mu * (active[0] - active[1]),
                 mu * mu * first,
@@ -227,10 +215,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             ];
         }
         let mut squared = zero;
-        for k in 0..newton.gradient.len() {
-            let g = newton.mass_acceleration[k] - self.smooth.force[k] - newton.force[k];
-            newton.gradient[k] = g;
-            squared = g.mul_add(g, squared);
+        let forces = self.smooth.force.iter().zip(&*force);
+        for ((g, ma), (smooth, constraint)) in
+            newton.gradient.iter_mut().zip(&newton.mass_acceleration).zip(forces)
+        {
+            *g = *ma - *smooth - *constraint;
+            squared = g.mul_add(*g, squared);
         }
         squared.sqrt()
     }
@@ -266,88 +256,76 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     /// H = M + sum over acting rows of D J' J.
     #[inline(always)]
     fn assemble(&mut self, pattern: &Pattern) {
-        let (limits, contacts, newton) = (&*self.limits, &*self.contacts, &mut *self.newton);
-        let (tree, mass) = (&self.model.tree, &self.smooth.mass);
+        let hessian = &mut self.newton.hessian[..pattern.entries()];
         let zero = F::zero();
-        newton.acting.clear();
-        for s in 0..contacts.count {
-            if zero.lt(contacts.curvature[s][0]).any() {
-                newton.acting.push(s);
-            }
-        }
-        for k in 0..pattern.size() {
-            let columns = pattern.columns(k);
-            let row = &mut newton.hessian[pattern.row(k)];
-            copy_row(tree, pattern, k, mass, row);
-            let mut count = 0;
-            for &s in &newton.acting {
-                if contacts.touched[s] >> k & 1 == 0 {
-                    continue;
-                }
-                newton.columns[count] = curved(&contacts.curvature[s], &contacts.rows_of(s)[k]);
-                newton.selected[count] = s;
-                count += 1;
-            }
-            if count == 0 {
+        copy_into(&self.model.tree, &self.smooth.mass, pattern, hessian);
+        let (slots, jacobians) = self.contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter().zip(jacobians.chunks_exact(pattern.size())) {
+            if !zero.lt(slot.curvature[0]).any() {
                 continue;
             }
-            for (c, x) in row.iter_mut().enumerate() {
-                let i = if c < columns.len() { columns[c] } else { k };
-                let mut sum = *x;
-                for (column, &s) in newton.columns[..count].iter().zip(&newton.selected) {
-                    let j = &contacts.rows_of(s)[i];
-                    for d in (0..D).rev() {
-                        sum = column[d].mul_add(j[d], sum);
-                    }
+            let mut touched = slot.touched;
+            while touched != 0 {
+                let k = touched.trailing_zeros() as usize;
+                touched &= touched - 1;
+                let column = curved(&slot.curvature, &jacobian[k]);
+                let row = &mut hessian[pattern.row(k)];
+                let columns = pattern.columns(k);
+                for (x, &i) in row.iter_mut().zip(columns) {
+                    *x = add_product(*x, &column, &jacobian[i]);
                 }
-                *x = sum;
+                row[columns.len()] = add_product(row[columns.len()], &column, &jacobian[k]);
             }
         }
-        for n in 0..limits.count {
-            let diagonal = pattern.diagonal(limits.freedoms[n]);
-            let active = limits.weights[n].keep(limits.residuals[n].lt(zero));
-            newton.hessian[diagonal] = newton.hessian[diagonal] + active;
+        for row in self.limits.rows() {
+            let diagonal = &mut hessian[pattern.diagonal(row.freedom)];
+            *diagonal = *diagonal + row.weight.keep(row.residual.lt(zero));
         }
     }
 
     /// Moves along the direction to the minimum in the running lanes; returns the decrease of the cost.
     #[inline(always)]
     fn line_search(&mut self, running: F::Mask, trace: F) -> F {
-        let (limits, contacts, newton) = (&mut *self.limits, &mut *self.contacts, &mut *self.newton);
-        let (nl, ns) = (limits.count, contacts.count);
+        let newton = &mut *self.newton;
         let direction = &newton.direction[..];
-        packed::multiply(&self.model.tree, &self.smooth.mass, direction, &mut newton.mass_direction);
-        Limits::apply(nl, &limits.signs, &limits.freedoms, direction, &mut limits.slopes);
-        Contacts::apply(ns, &contacts.jacobian, &contacts.frictions, direction, &mut contacts.slopes);
+        F::multiply(&self.model.tree, &self.smooth.mass, direction, &mut newton.mass_direction);
+        for row in self.limits.rows_mut() {
+            row.slope = row.sign * direction[row.freedom];
+        }
+        let (slots, jacobians) = self.contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(direction.len())) {
+            slot.slopes = times(jacobian, slot.friction, direction);
+        }
         let zero = F::zero();
         let (mut linear, mut quadratic, mut length) = (zero, zero, zero);
-        for k in 0..direction.len() {
-            let p = direction[k];
-            linear = p.mul_add(newton.mass_acceleration[k] - self.smooth.force[k], linear);
-            quadratic = p.mul_add(newton.mass_direction[k], quadratic);
-            length = p.mul_add(p, length);
+        let forces = newton.mass_acceleration.iter().zip(&self.smooth.force);
+        for ((p, mp), (ma, f)) in direction.iter().zip(&newton.mass_direction).zip(forces) {
+            linear = p.mul_add(*ma - *f, linear);
+            quadratic = p.mul_add(*mp, quadratic);
+            length = p.mul_add(*p, length);
         }
         let options = &self.model.options;
         let tolerance = length.sqrt() * F::splat(options.tolerance * options.line_search_tolerance) * trace;
-        let step =
-            exact_step(limits, contacts, [linear, quadratic], tolerance, running, self.model).keep(running);
+        let (rows, slots) = (self.limits.rows_mut(), self.contacts.slots_mut());
+        let most = options.line_search_iterations;
+        let step = exact_step(rows, slots, [linear, quadratic], tolerance, running, most).keep(running);
         let half = F::splat(0.5);
         let mut change = (step * step).mul_add(quadratic * half, step * linear);
-        for k in 0..newton.direction.len() {
-            self.acceleration[k] = step.mul_add(newton.direction[k], self.acceleration[k]);
+        for (k, p) in direction.iter().enumerate() {
+            self.acceleration[k] = step.mul_add(*p, self.acceleration[k]);
             newton.mass_acceleration[k] = step.mul_add(newton.mass_direction[k], newton.mass_acceleration[k]);
         }
-        for n in 0..nl {
-            let old = limits.residuals[n];
-            limits.residuals[n] = step.mul_add(limits.slopes[n], old);
-            change = add_change(change, limits.weights[n] * half, old, limits.residuals[n]);
+        for row in rows {
+            let old = row.residual;
+            row.residual = step.mul_add(row.slope, old);
+            change = add_change(change, row.weight * half, old, row.residual);
         }
-        for s in 0..ns {
+        for slot in slots {
             for i in 0..Contacts::<F, D>::ROWS {
-                let weight = Contacts::<F, D>::multiplied(i, contacts.weights[s]) * half;
-                let old = contacts.residuals[s][i];
-                contacts.residuals[s][i] = step.mul_add(contacts.slopes[s][i], old);
-                change = add_change(change, weight, old, contacts.residuals[s][i]);
+                let weight = Contacts::<F, D>::multiplied(i, slot.weight) * half;
+                let old = slot.residuals[i];
+                slot.residuals[i] = step.mul_add(slot.slopes[i], old);
+                change = add_change(change, weight, old, slot.residuals[i]);
             }
         }
         -change
@@ -376,21 +354,32 @@ fn add_row<F: Lane>((slope, curvature): (F, F), step: F, (weight, row_slope, res
     (weighted.mul_add(z, slope), weighted.mul_add(row_slope, curvature))
 }
 
-/// Row `k` of the inertia matrix in a pattern that may have more columns.
+/// x + a . b
 #[inline(always)]
-fn copy_row<F: Lane>(tree: &Pattern, pattern: &Pattern, k: usize, mass: &[F], row: &mut [F]) {
-    let source = &mass[tree.row(k)];
-    if source.len() == row.len() {
-        row.copy_from_slice(source);
+fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
+    let mut sum = x;
+    for i in (0..D).rev() {
+        sum = a[i].mul_add(b[i], sum);
+    }
+    sum
+}
+
+/// The inertia matrix in a pattern that may have more entries.
+#[inline(always)]
+fn copy_into<F: Lane>(tree: &Pattern, mass: &[F], pattern: &Pattern, out: &mut [F]) {
+    if out.len() == mass.len() {
+        out.copy_from_slice(mass);
         return;
     }
-    row.fill(F::zero());
-    let columns = pattern.columns(k);
-    for (x, i) in source.iter().zip(tree.columns(k)) {
-        let c = columns.binary_search(i).expect("the full pattern has every column");
-        row[c] = *x;
+    out.fill(F::zero());
+    for k in 0..tree.size() {
+        let (start, source) = (pattern.start(k), tree.start(k));
+        for (c, &i) in tree.columns(k).iter().enumerate() {
+            // The full pattern has column i at place i.
+            out[start + i] = mass[source + c];
+        }
+        out[pattern.diagonal(k)] = mass[tree.diagonal(k)];
     }
-    row[columns.len()] = source[source.len() - 1];
 }
 
 /// The curvature matrix of a contact times one column of its Jacobian.
@@ -408,31 +397,30 @@ fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
 /// The step at which the derivative along the direction vanishes: Newton's method, kept inside a bracket.
 #[inline(always)]
 fn exact_step<F: Lane, const D: usize>(
-    limits: &Limits<F>,
-    contacts: &Contacts<F, D>,
+    limits: &[LimitRow<F>],
+    slots: &[Slot<F, D>],
     [linear, quadratic]: [F; 2],
     tolerance: F,
     running: F::Mask,
-    model: &Compiled,
+    most: usize,
 ) -> F {
     let zero = F::zero();
     let far = F::splat(1e30);
     // The quadratic model at the start is exact, so its minimum is the first point.
     let (mut step, mut low, mut high) = (F::one(), zero, far);
     let mut searching = running;
-    for _ in 0..model.options.line_search_iterations {
-        let (mut slope, mut curvature) = (step.mul_add(quadratic, linear), quadratic);
-        for n in 0..limits.count {
-            let row = (limits.weights[n], limits.slopes[n], limits.residuals[n]);
-            (slope, curvature) = add_row((slope, curvature), step, row);
+    for _ in 0..most {
+        let mut sums = (step.mul_add(quadratic, linear), quadratic);
+        for row in limits {
+            sums = add_row(sums, step, (row.weight, row.slope, row.residual));
         }
-        for s in 0..contacts.count {
+        for slot in slots {
             for i in 0..Contacts::<F, D>::ROWS {
-                let weight = Contacts::<F, D>::multiplied(i, contacts.weights[s]);
-                let row = (weight, contacts.slopes[s][i], contacts.residuals[s][i]);
-                (slope, curvature) = add_row((slope, curvature), step, row);
+                let weight = Contacts::<F, D>::multiplied(i, slot.weight);
+                sums = add_row(sums, step, (weight, slot.slopes[i], slot.residuals[i]));
             }
         }
+        let (slope, curvature) = sums;
         searching = searching.and(tolerance.le(slope.abs()));
         if !searching.any() {
             break;

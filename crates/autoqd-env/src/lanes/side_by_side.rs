@@ -107,6 +107,11 @@ impl SideBySide {
         }
     }
 
+    /// Whether libmujoco, and whether the engine, gave up on the last step of a world: its state is no longer finite.
+    pub fn gave_up(&self, lane: usize) -> [bool; 2] {
+        [crate::mujoco::diverged(&self.worlds[lane]), self.batch.diverged() >> lane & 1 == 1]
+    }
+
     /// The batch of lanes.
     pub fn batch(&self) -> &Batch {
         &self.batch
