@@ -18,7 +18,7 @@ pub(super) fn write(table: &ArchiveTable, path: &Path) -> Result<(), RunFolderEr
             };
             zip.start_file(format!("{}.npy", column.name), options)?;
             zip.write_all(&header(kind, table.len(), column.width))?;
-            zip.write_all(&column.data.to_bytes())?;
+            column.data.chunks().try_for_each(|bytes| zip.write_all(&bytes))?;
         }
         zip.finish()?;
         Ok(())

@@ -91,13 +91,27 @@ impl ColumnData<'_> {
         }
     }
 
-    /// The values as little-endian bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The values as little-endian bytes, in pieces.
+    pub fn chunks(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
         match self {
-            Self::U64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            Self::F64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Self::U64(values) => {
+                Box::new(values.chunks(CHUNK).map(|c| concat(c.iter().map(|v| v.to_le_bytes()))))
+            }
+            Self::F64(values) => {
+                Box::new(values.chunks(CHUNK).map(|c| concat(c.iter().map(|v| v.to_le_bytes()))))
+            }
         }
     }
+}
+
+/// Values encoded at once.
+const CHUNK: usize = 4096;
+
+/// The bytes of several numbers in one piece.
+pub(super) fn concat<const N: usize>(numbers: impl ExactSizeIterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(N * numbers.len());
+    numbers.for_each(|number| bytes.extend_from_slice(&number));
+    bytes
 }
 
 pub(super) const MEASURES_PREFIX: &str = "measures_";
@@ -230,7 +244,9 @@ impl ArchiveTable {
             text(&mut hasher, &column.name);
             hasher.update(&(column.width.unwrap_or(0) as u64).to_le_bytes());
             hasher.update(&[matches!(column.data, ColumnData::F64(_)) as u8]);
-            hasher.update(&column.data.to_bytes());
+            column.data.chunks().for_each(|bytes| {
+                hasher.update(&bytes);
+            });
         }
         hasher.finalize().to_hex().to_string()
     }

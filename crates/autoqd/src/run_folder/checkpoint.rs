@@ -308,8 +308,13 @@ fn read_floats(stream: &mut impl Read, len: u64) -> Result<Vec<f64>, FillError> 
         return Err("a block of numbers is cut".into());
     }
     let mut values = Vec::with_capacity(CAUTIOUS.min(len as usize / 8));
-    for _ in 0..len / 8 {
-        values.push(f64::from_le_bytes(read_array(stream)?));
+    let mut left = len as usize;
+    let mut buffer = [0u8; 8 * 512];
+    while left > 0 {
+        let chunk = &mut buffer[..left.min(8 * 512)];
+        stream.read_exact(chunk)?;
+        values.extend(chunk.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+        left -= chunk.len();
     }
     Ok(values)
 }

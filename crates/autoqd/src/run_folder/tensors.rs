@@ -1,5 +1,6 @@
 //! Named tensors with metadata in one file that Python reads: safetensors.
 
+use super::archive_table::concat;
 use super::{RunFolderError, write_atomic};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,7 @@ macro_rules! of_numbers {
     ($make:ident, $get:ident, $kind:ident, $type:ty) => {
         #[doc = concat!("A tensor of ", stringify!($type), ".")]
         pub fn $make(name: &str, shape: &[usize], values: &[$type]) -> Self {
-            let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            let data = concat(values.iter().map(|v| v.to_le_bytes()));
             Self { name: name.to_owned(), kind: TensorType::$kind, shape: shape.to_vec(), data }
         }
 
