@@ -34,6 +34,7 @@ class App {
   /** Replays by elite and physics; those not shown are dropped. */
   private replays = new Map<string, { replay: api.Replay | null; abort: AbortController }>();
   private stopFollowing: () => void = () => {};
+  private early: { id: string; archive: Promise<api.Archive> } | null = null;
   private hashTimer = 0;
   private physicsTimer = 0;
   private clickedAt = 0;
@@ -42,6 +43,9 @@ class App {
 
   async start(): Promise<void> {
     this.listen();
+    // A link names its run: its archive is under way while the list of runs still is.
+    if (this.state.run) this.early = { id: this.state.run, archive: api.archive(this.state.run) };
+    this.early?.archive.catch(() => {});
     this.runs = await api.runs();
     select("run").replaceChildren(...this.runs.map((r) => new Option(`${r.name} · ${r.task}`, r.id)));
     const known = this.runs.find((r) => r.id === this.state.run) ?? this.runs[0];
@@ -63,7 +67,8 @@ class App {
     this.stopFollowing();
     this.state.run = id;
     select("run").value = id;
-    this.archive = await api.archive(id);
+    this.archive = await (this.early?.id === id ? this.early.archive : api.archive(id));
+    this.early = null;
     this.chooseColumns();
     this.showFacts();
     this.showMap();
@@ -266,7 +271,6 @@ class App {
       this.clickToMotion = performance.now() - this.clickedAt;
       this.clickedAt = 0;
     }
-    this.state.time = player.time;
   }
 
   private syncControls(): void {
@@ -275,16 +279,20 @@ class App {
     select("speed").value = String(this.state.speed);
     this.player.speed = this.state.speed;
     this.player.time = this.state.time;
-    if (this.state.time > 0) this.player.playing = false;
+    this.player.playing = this.state.time === 0;
     for (const name of ["friction", "mass"] as const) byId(`${name}-value`).textContent = `×${short(2 ** this.state[name])}`;
   }
 
   private writeHash(): void {
     clearTimeout(this.hashTimer);
     this.hashTimer = window.setTimeout(() => {
-      const { time, ...rest } = this.state;
-      history.replaceState(null, "", toHash({ ...rest, time: this.player.playing ? 0 : time }));
+      history.replaceState(null, "", this.link());
     }, 150);
+  }
+
+  /** What brings this view back; a paused clock is part of it. */
+  private link(): string {
+    return toHash({ ...this.state, time: this.player.playing ? 0 : this.player.time });
   }
 
   fail(error: unknown): void {
@@ -391,7 +399,7 @@ class App {
       this.physicsChanged();
     });
     on("link", "click", () => {
-      history.replaceState(null, "", toHash({ ...this.state, time: this.player.playing ? 0 : this.player.time }));
+      history.replaceState(null, "", this.link());
       navigator.clipboard?.writeText(location.href).then(
         () => (byId("link").textContent = "Copied"),
         () => {},

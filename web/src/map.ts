@@ -4,7 +4,7 @@ import type { Archive } from "./api.js";
 import { MARKS, MAP, colorOf, extent, short } from "./colors.js";
 import type { Filter } from "./state.js";
 
-const MARGIN = { left: 52, right: 12, top: 10, bottom: 38 };
+const MARGIN = { left: 60, right: 12, top: 10, bottom: 38 };
 
 export interface MapChoice {
   x: string;
@@ -25,8 +25,8 @@ export class ArchiveMap {
   private archive: Archive | null = null;
   private choice: MapChoice | null = null;
   private selected: number[] = [];
-  private px = new Float32Array(0);
-  private py = new Float32Array(0);
+  private px = new Float64Array(0);
+  private py = new Float64Array(0);
   private xRange: [number, number] = [0, 1];
   private yRange: [number, number] = [0, 1];
   private colorRange: [number, number] = [0, 1];
@@ -92,8 +92,8 @@ export class ArchiveMap {
     const iw = w - MARGIN.left - MARGIN.right;
     const ih = h - MARGIN.top - MARGIN.bottom;
     this.tile = choice.mode === "cells" && grid ? { w: iw / grid[0]!, h: ih / grid[1]! } : null;
-    this.px = new Float32Array(archive.elites);
-    this.py = new Float32Array(archive.elites);
+    this.px = new Float64Array(archive.elites);
+    this.py = new Float64Array(archive.elites);
     const put = (value: number, [low, high]: [number, number], cells: number | null) => {
       let t = Math.min(1, Math.max(0, (value - low) / (high - low)));
       if (cells !== null) t = (Math.min(cells - 1, Math.floor(t * cells)) + 0.5) / cells;
@@ -129,12 +129,14 @@ export class ArchiveMap {
     for (const i of order) {
       context.fillStyle = colorOf(values[i]!, low, high);
       if (this.tile) {
-        const left = Math.round((this.px[i]! - this.tile.w / 2) * scale) / scale;
-        const top = Math.round((this.py[i]! - this.tile.h / 2) * scale) / scale;
-        const right = Math.round((this.px[i]! + this.tile.w / 2) * scale) / scale;
-        const bottom = Math.round((this.py[i]! + this.tile.h / 2) * scale) / scale;
+        // Edges from whole numbers of cells and on whole pixels: neighbours touch.
+        const column = Math.round((this.px[i]! - MARGIN.left) / this.tile.w - 0.5);
+        const row = Math.round((this.py[i]! - MARGIN.top) / this.tile.h - 0.5);
+        const edge = (start: number, size: number, n: number) => Math.round((start + size * n) * scale) / scale;
+        const [left, right] = [edge(MARGIN.left, this.tile.w, column), edge(MARGIN.left, this.tile.w, column + 1)];
+        const [top, bottom] = [edge(MARGIN.top, this.tile.h, row), edge(MARGIN.top, this.tile.h, row + 1)];
         context.fillRect(left, top, right - left, bottom - top);
-        places.add(Math.round(this.px[i]! * 8) * 1e6 + Math.round(this.py[i]! * 8));
+        places.add(row * 1e6 + column);
       } else {
         const r = archive.elites > 4000 ? 2 : archive.elites > 800 ? 3 : 4.5;
         context.fillRect(this.px[i]! - r, this.py[i]! - r, 2 * r, 2 * r);
@@ -158,7 +160,7 @@ export class ArchiveMap {
       const x = MARGIN.left + (iw * (t - this.xRange[0])) / (this.xRange[1] - this.xRange[0]);
       context.strokeRect(Math.round(x) + 0.5, MARGIN.top, 0, ih);
       context.fillStyle = paint.muted;
-      context.fillText(short(t), x, MARGIN.top + ih + 5);
+      context.fillText(tickText(t), x, MARGIN.top + ih + 5);
     }
     context.textAlign = "right";
     context.textBaseline = "middle";
@@ -166,7 +168,7 @@ export class ArchiveMap {
       const y = MARGIN.top + ih * (1 - (t - this.yRange[0]) / (this.yRange[1] - this.yRange[0]));
       context.strokeRect(MARGIN.left, Math.round(y) + 0.5, iw, 0);
       context.fillStyle = paint.muted;
-      context.fillText(short(t), MARGIN.left - 6, y);
+      context.fillText(tickText(t), MARGIN.left - 6, y);
     }
     context.fillStyle = paint.ink;
     context.font = "12px system-ui, sans-serif";
@@ -174,7 +176,7 @@ export class ArchiveMap {
     context.textBaseline = "bottom";
     context.fillText(choice.x, MARGIN.left + iw / 2, MARGIN.top + ih + MARGIN.bottom - 3);
     context.save();
-    context.translate(11, MARGIN.top + ih / 2);
+    context.translate(9, MARGIN.top + ih / 2);
     context.rotate(-Math.PI / 2);
     context.textBaseline = "middle";
     context.fillText(choice.y, 0, 0);
@@ -260,6 +262,8 @@ function roomy([low, high]: [number, number]): [number, number] {
   const room = high > low ? 0.03 * (high - low) : Math.max(0.5, Math.abs(low) / 2);
   return [low - room, high + room];
 }
+
+const tickText = (value: number) => String(Number(value.toPrecision(6))).replace("-", "−");
 
 function ticks([low, high]: [number, number], wanted: number): number[] {
   const least = (high - low) / Math.max(1, wanted);

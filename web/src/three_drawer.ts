@@ -24,7 +24,7 @@ import {
   SphereGeometry,
   WebGLRenderer,
 } from "three";
-import { FIELD, targetOf } from "../../crates/autoqd-view/src/report/painter.js";
+import { FIELD, distanceIn, targetOf } from "../../crates/autoqd-view/src/report/painter.js";
 import type { Box, PainterShape } from "../../crates/autoqd-view/src/report/painter.js";
 import type { Replay } from "./api.js";
 import { isDark, type Drawer, type View } from "./stage.js";
@@ -188,11 +188,12 @@ export class ThreeDrawer implements Drawer {
       const target = targetOf(replay, frame);
       world.pose(replay, frame);
       world.look(target, view);
+      const distance = distanceIn(view, box);
       const [a, e] = [(view.azimuth * Math.PI) / 180, (view.elevation * Math.PI) / 180];
       camera.position.set(
-        target[0] + view.distance * Math.cos(e) * Math.cos(a),
-        target[1] + view.distance * Math.cos(e) * Math.sin(a),
-        target[2] + view.distance * Math.sin(e),
+        target[0] + distance * Math.cos(e) * Math.cos(a),
+        target[1] + distance * Math.cos(e) * Math.sin(a),
+        target[2] + distance * Math.sin(e),
       );
       camera.lookAt(...target);
       camera.aspect = box.w / box.h;

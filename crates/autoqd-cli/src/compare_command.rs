@@ -38,6 +38,9 @@ type Number = fn(&RunMetrics) -> Option<f64>;
 /// A number of a table: name, digits, whether larger is better, and where it comes from.
 struct Metric(&'static str, usize, bool, Number);
 
+/// The unit of QD scores in the paper's tables.
+const TEN_THOUSANDS: &str = " (×10^4)";
+
 /// The paper's Table 1.
 const MAIN: [Metric; 3] = [
     Metric("QD (×10^4)", 2, true, |run| Some(run.gt.first()?.qd_score / 1e4)),
@@ -116,26 +119,35 @@ fn values(runs: Option<&Vec<&RunMetrics>>, number: Number) -> Vec<f64> {
 /// Mean and standard error over seeds: a group per task, a column per method.
 fn table(found: &[TaskEvaluation], metrics: &[Metric]) -> Table {
     let columns = all_methods(found);
-    let row =
-        |of: &BTreeMap<&str, Vec<&RunMetrics>>, Metric(label, digits, mark_best, number): &Metric| Row {
-            label: (*label).to_owned(),
-            cells: columns
-                .iter()
-                .map(|method| {
-                    Estimate::of(&values(of.get(method.as_str()), *number)).map_or(Cell::Empty, Cell::Value)
-                })
-                .collect(),
-            digits: *digits,
-            mark_best: *mark_best,
-        };
     let group = |evaluation: &TaskEvaluation| {
         let of = methods(evaluation);
-        Group {
-            title: evaluation.reference.task.clone(),
-            rows: metrics.iter().map(|m| row(&of, m)).collect(),
-        }
+        let rows = metrics.iter().map(|metric| {
+            let samples: Vec<Vec<f64>> =
+                columns.iter().map(|m| values(of.get(m.as_str()), metric.3)).collect();
+            row(metric, &samples)
+        });
+        Group { title: evaluation.reference.task.clone(), rows: rows.collect() }
     };
     Table { corner: "Metric".to_owned(), groups: found.iter().map(group).collect(), columns }
+}
+
+/// One line of a table; a unit that would leave nothing but zeros is dropped.
+fn row(Metric(label, digits, mark_best, _): &Metric, samples: &[Vec<f64>]) -> Row {
+    let largest = samples.iter().flatten().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let (label, factor) = match label.strip_suffix(TEN_THOUSANDS) {
+        Some(plain) if largest < 0.1 => (plain, 1e4),
+        _ => (*label, 1.0),
+    };
+    let cell = |sample: &Vec<f64>| {
+        let scaled: Vec<f64> = sample.iter().map(|value| value * factor).collect();
+        Estimate::of(&scaled).map_or(Cell::Empty, Cell::Value)
+    };
+    Row {
+        label: label.to_owned(),
+        cells: samples.iter().map(cell).collect(),
+        digits: *digits,
+        mark_best: *mark_best,
+    }
 }
 
 /// Quality and diversity, each scaled to [0, 1] over the methods of a task, and how often diversity wins.

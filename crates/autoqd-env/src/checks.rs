@@ -26,6 +26,7 @@ pub(crate) fn observation(spec: &EnvSpec, buffer: &[f64]) -> Result<(), EnvError
 }
 
 /// Refuses a perturbation outside `low..=high`; NaN is outside.
+#[cfg(any(feature = "mujoco", feature = "box2d"))]
 pub(crate) fn range(task: &str, knob: &'static str, value: f64, low: f64, high: f64) -> Result<(), EnvError> {
     if (low..=high).contains(&value) {
         return Ok(());

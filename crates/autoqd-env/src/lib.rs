@@ -13,6 +13,7 @@ mod bipedal_walker;
 mod checks;
 mod environment;
 mod error;
+#[cfg(any(feature = "mujoco", feature = "box2d"))]
 pub mod golden;
 #[cfg(feature = "mujoco")]
 pub mod lanes;

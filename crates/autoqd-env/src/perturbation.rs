@@ -1,6 +1,8 @@
 //! Changes to a task's physics, for studies of how policies adapt.
 
-use crate::{EnvError, checks};
+use crate::EnvError;
+#[cfg(any(feature = "mujoco", feature = "box2d"))]
+use crate::checks;
 use serde::{Deserialize, Serialize};
 
 /// How the contact margins of two geoms combine.
@@ -63,6 +65,7 @@ impl Perturbation {
     }
 
     /// Refuses scales that no simulator survives.
+    #[cfg(any(feature = "mujoco", feature = "box2d"))]
     pub(crate) fn check_scales(&self, task: &str) -> Result<(), EnvError> {
         checks::range(task, "friction_scale", self.friction_scale, 0.0, 1e3)?;
         checks::range(task, "mass_scale", self.mass_scale, 1e-3, 1e3)

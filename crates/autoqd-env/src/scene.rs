@@ -65,7 +65,8 @@ pub struct Pose {
 
 impl Pose {
     /// At the origin, not rotated.
-    pub const IDENTITY: Pose = Pose { position: [0.0; 3], rotation: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] };
+    pub const IDENTITY: Pose =
+        Pose { position: [0.0; 3], rotation: [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] };
 
     /// A pose in the x-y plane.
     pub fn planar(x: f64, y: f64, angle: f64) -> Self {

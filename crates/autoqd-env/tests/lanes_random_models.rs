@@ -135,8 +135,11 @@ impl Generator {
             }
             "ball" => self.joint("ball", "0 0 1"),
             "two" => {
-                let axes = [self.axis(), self.axis()];
-                axes.iter().for_each(|axis| self.joint("hinge", axis));
+                // Across each other: about one axis they would make the inertia matrix singular.
+                let first = self.pick(&["1 0 0", "0 1 0", "0.6 0.8 0"]);
+                self.joint("hinge", first);
+                let second = self.pick(&["0 0 1", "0.1 0.2 -0.9"]);
+                self.joint("hinge", second);
             }
             _ => {}
         }

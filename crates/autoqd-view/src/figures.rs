@@ -64,7 +64,7 @@ pub fn learning(runs: &[Run], mode: Mode) -> Result<Figure, ViewError> {
             (title.to_string(), curves.collect())
         })
         .collect();
-    let mut figure = learning_curves("Learning", &panels, "iteration", mode);
+    let mut figure = learning_curves("", &panels, "iteration", mode);
     if groups.iter().any(|(_, seeds)| seeds.len() > 1) {
         figure.note = "Bands: standard error over seeds.".to_string();
     }

@@ -8,6 +8,7 @@ mod common;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -40,8 +41,12 @@ fn web() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web")
 }
 
+/// One browser at a time: two at once would measure each other.
+static BROWSER: Mutex<()> = Mutex::new(());
+
 /// Runs one scenario of the driver; its words are this test's words.
 fn drive(chromium: &Path, scenario: &str, url: &str, facts: &Value) {
+    let _alone = BROWSER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let output = Command::new("node")
         .arg(web().join("tests/explore.mjs"))
         .args([scenario, url, &facts.to_string()])
@@ -159,7 +164,9 @@ fn the_report_plays_without_a_server() {
             "the report refers to {reference}"
         );
     }
+    let behaviours = page.matches("data-replay=\"").count();
+    assert!(behaviours >= 4);
     let file = folder.path().join("report.html");
     std::fs::write(&file, page).unwrap();
-    drive(&chromium, "report", &format!("file://{}", file.display()), &json!({ "behaviours": 6 }));
+    drive(&chromium, "report", &format!("file://{}", file.display()), &json!({ "behaviours": behaviours }));
 }

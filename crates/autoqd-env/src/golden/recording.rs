@@ -11,12 +11,14 @@ use std::path::Path;
 pub(super) struct Recording {
     pub env: String,
     pub max_episode_steps: usize,
+    #[cfg(feature = "mujoco")]
     #[serde(default)]
     pub model: BTreeMap<String, Numbers>,
     pub rollouts: Vec<Rollout>,
 }
 
 /// A number or a list of numbers.
+#[cfg(feature = "mujoco")]
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Numbers {
@@ -24,8 +26,8 @@ pub(super) enum Numbers {
     Many(Vec<f64>),
 }
 
+#[cfg(feature = "mujoco")]
 impl Numbers {
-    #[cfg(feature = "mujoco")]
     pub fn as_slice(&self) -> &[f64] {
         match self {
             Numbers::One(value) => std::slice::from_ref(value),

@@ -45,6 +45,7 @@ export const LOOKS: { light: PainterLook; dark: PainterLook };
 export function position(replay: PainterReplay, frame: number, shape: number): [number, number, number];
 export function viewOf(replay: PainterReplay): PainterView & { reach: number };
 export function targetOf(replay: PainterReplay, frame: number): [number, number, number];
+export function distanceIn(view: PainterView, box: Box): number;
 export function paint(
   context: CanvasRenderingContext2D,
   box: Box,

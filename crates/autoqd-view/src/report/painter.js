@@ -42,7 +42,7 @@ export function viewOf(replay) {
   let elevation = 24;
   if (spread[2] < thin) [azimuth, elevation] = [-80, 52];
   else if (spread[1] < thin) [azimuth, elevation] = [-78, 11];
-  return { azimuth, elevation, distance: (1.05 * reach) / FIELD, reach };
+  return { azimuth, elevation, distance: (1.2 * reach) / FIELD, reach };
 }
 
 /** What the camera looks at: the followed shape in the plane, the middle of the body in height. */
@@ -95,17 +95,21 @@ export function paint(context, box, replay, frame, view, look) {
 
 // ---------------------------------------------------------------- three dimensions
 
+/** From farther away where the picture is taller than wide, so that nothing is cut off at the sides. */
+export const distanceIn = (view, box) => view.distance * Math.max(1, box.h / box.w);
+
 function cameraOf(target, view, box) {
+  const distance = distanceIn(view, box);
   const [a, e] = [(view.azimuth * Math.PI) / 180, (view.elevation * Math.PI) / 180];
   const back = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
-  const eye = [0, 1, 2].map((i) => target[i] + back[i] * view.distance);
+  const eye = [0, 1, 2].map((i) => target[i] + back[i] * distance);
   const forward = back.map((x) => -x);
   const right = unit([forward[1], -forward[0], 0]);
   const up = cross(right, forward);
   const scale = box.h / 2 / FIELD;
   const project = (p) => {
     const d = [p[0] - eye[0], p[1] - eye[1], p[2] - eye[2]];
-    const depth = Math.max(dot(d, forward), 0.01 * view.distance);
+    const depth = Math.max(dot(d, forward), 0.01 * distance);
     return { x: box.w / 2 + (dot(d, right) / depth) * scale, y: box.h / 2 - (dot(d, up) / depth) * scale, depth, scale: scale / depth };
   };
   return { eye, forward, up, project, scale };
@@ -126,7 +130,7 @@ function paintSpace(context, box, replay, frame, view, look) {
     const r = replay.frames.subarray(o + 3, o + 12);
     solids.push({ shape, p, r, depth: camera.project(p).depth });
   });
-  if (height !== null) solids.forEach((s) => paintShadow(context, camera, s, height, look));
+  if (height !== null) paintShadows(context, camera, solids, height, look);
   solids.sort((a, b) => b.depth - a.depth);
   solids.forEach((s) => paintSolid(context, camera, s));
 }
@@ -188,27 +192,33 @@ function swept({ shape, p, r }) {
   return { a: [p[0] - axis[0], p[1] - axis[1], p[2] - axis[2]], b: [p[0] + axis[0], p[1] + axis[1], p[2] + axis[2]], radius };
 }
 
-function paintShadow(context, camera, solid, height, look) {
-  const { a, b, radius } = swept(solid);
+/** All shadows as one outline, so that overlaps do not darken. */
+function paintShadows(context, camera, solids, height, look) {
   const fall = (q) => {
     const t = (q[2] - height) / LIGHT[2];
-    return [q[0] - LIGHT[0] * t, q[1] - LIGHT[1] * t, height];
+    return camera.project([q[0] - LIGHT[0] * t, q[1] - LIGHT[1] * t, height]);
   };
-  const [p, q] = [camera.project(fall(a)), camera.project(fall(b))];
-  const wide = radius * (p.scale + q.scale);
-  context.lineCap = "round";
-  context.strokeStyle = look.shadow;
-  for (const part of [1.25, 0.8]) line(context, p, q, Math.max(1, wide * part * 0.8), 0.55);
+  context.fillStyle = look.shadow;
+  for (const part of [1.15, 0.75]) {
+    context.beginPath();
+    for (const solid of solids) {
+      const { a, b, radius } = swept(solid);
+      const [p, q] = [fall(a), fall(b)];
+      tube(context, p, q, radius * p.scale * part, radius * q.scale * part);
+    }
+    context.globalAlpha = 0.6;
+    context.fill("nonzero");
+  }
   context.globalAlpha = 1;
 }
 
-function line(context, p, q, width, alpha) {
-  context.globalAlpha = alpha;
-  context.lineWidth = width;
-  context.beginPath();
-  context.moveTo(p.x, p.y);
-  context.lineTo(q.x + 0.01, q.y);
-  context.stroke();
+/** Adds the outline of a ball swept from p to q to the path. */
+function tube(context, p, q, rp, rq) {
+  const turn = Math.atan2(q.y - p.y, q.x - p.x);
+  context.moveTo(p.x + rp * Math.cos(turn + Math.PI / 2), p.y + rp * Math.sin(turn + Math.PI / 2));
+  context.arc(p.x, p.y, rp, turn + Math.PI / 2, turn - Math.PI / 2);
+  context.arc(q.x, q.y, rq, turn - Math.PI / 2, turn + Math.PI / 2);
+  context.closePath();
 }
 
 function paintSolid(context, camera, solid) {
@@ -242,11 +252,8 @@ function paintSolid(context, camera, solid) {
   across.addColorStop(0.55, shade(0.95, 0));
   across.addColorStop(1, shade(0.5, 0));
   context.fillStyle = across;
-  const turn = Math.atan2(dy, dx);
   context.beginPath();
-  context.arc(p.x, p.y, rp, turn + Math.PI / 2, turn - Math.PI / 2);
-  context.arc(q.x, q.y, rq, turn - Math.PI / 2, turn + Math.PI / 2);
-  context.closePath();
+  tube(context, p, q, rp, rq);
   context.fill();
 }
 

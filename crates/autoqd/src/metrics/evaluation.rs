@@ -194,7 +194,9 @@ impl<'a> Study<'a> {
 
     /// One kernel width for all runs, from one kind of their embeddings.
     fn bandwidth(&self, measured: &[Measured<'_>], rows: Rows) -> Option<f64> {
-        let key = |m: &&Measured<'_>| (m.population.variant.clone(), m.population.seed, m.population.digest().to_string());
+        let key = |m: &&Measured<'_>| {
+            (m.population.variant.clone(), m.population.seed, m.population.digest().to_string())
+        };
         let mut order: Vec<&Measured<'_>> = measured.iter().collect();
         order.sort_by_cached_key(key);
         let mut methods: BTreeMap<&str, Vec<Points<'_>>> = BTreeMap::new();
@@ -334,7 +336,9 @@ impl<'a> Measured<'a> {
             max_rechecked,
             best_policy: self.best().map(|i| population.table.id[i]),
             gt: self.gt_scores(spec, reference.offset)?,
-            vendi_length_normalized: self.vendi(&self.psi_normalized, reference.bandwidth_length_normalized).value,
+            vendi_length_normalized: self
+                .vendi(&self.psi_normalized, reference.bandwidth_length_normalized)
+                .value,
             quality_vendi: quality
                 .filter(|(_, scale)| *scale > 0.0)
                 .map(|(weight, scale)| weight / scale * vendi.value),

@@ -122,7 +122,16 @@ impl Reference {
         best_mean: Option<f64>,
     ) -> Self {
         let (task, offset) = (spec.name.clone(), -spec.objective_min);
-        Self { version: VERSION, task, protocol, normalizer, bandwidth, bandwidth_length_normalized, offset, best_mean }
+        Self {
+            version: VERSION,
+            task,
+            protocol,
+            normalizer,
+            bandwidth,
+            bandwidth_length_normalized,
+            offset,
+            best_mean,
+        }
     }
 
     /// Reads a reference file.
