@@ -71,8 +71,8 @@ impl Runner {
         }
         let mut search = Search::with_registry(config, task_of(&stored)?, registry)?;
         let mut notices = Vec::new();
-        if let Some(loaded) = loaded {
-            search.load(&loaded.checkpoint.value::<Vec<u8>>(STATE)?)?;
+        if let Some(mut loaded) = loaded {
+            search.load(&loaded.checkpoint.take_bytes(STATE)?)?;
             notices.extend(loaded.notice);
         }
         if search.config() != &stored {
@@ -195,7 +195,7 @@ impl Runner {
         self.folder.write_descriptor(&descriptor_file(&self.search))?;
         let state = self.search.save()?;
         let (config, iteration) = (self.search.config(), self.search.iteration());
-        self.folder.save_checkpoint(config, iteration, |writer| writer.value(STATE, &state))?;
+        self.folder.save_checkpoint(config, iteration, |writer| writer.bytes(STATE, &state))?;
         self.checkpoint_seconds += began.elapsed().as_secs_f64();
         Ok(observer.on_checkpoint(iteration)?)
     }
@@ -319,7 +319,7 @@ pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> 
     config.threads = threads.and_then(std::num::NonZeroUsize::new).or(config.threads);
     let task = task_of(&config)?;
     let mut search = Search::with_registry(config, task, registry)?;
-    let checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE))?;
-    search.load(&checkpoint.value::<Vec<u8>>(STATE)?)?;
+    let mut checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE))?;
+    search.load(&checkpoint.take_bytes(STATE)?)?;
     Ok(search)
 }
