@@ -118,7 +118,7 @@ fn an_unsupported_model_runs_on_libmujoco_and_the_reason_is_named() {
 }
 
 #[test]
-fn a_diverged_world_ends_its_own_episode() {
+fn an_action_that_is_not_finite_is_refused() {
     let task = LocomotionTask::builtin("hopper", &Perturbation::default()).unwrap();
     let mut worlds = task.make_worlds(Physics::Lanes).unwrap();
     let length = task.spec().observation_size;
