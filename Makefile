@@ -16,8 +16,9 @@ web:
 		echo "the explorer's page could not be built; everything else works without it"; \
 	else echo "Node 20 with npm is not here: the explorer's page is left out"; fi
 
+# Not `npm ci`, which refuses a lock file without the optional packages of other platforms; versions are locked all the same.
 web/dist/index.html: web/package-lock.json web/index.html $(wildcard web/src/*) $(wildcard web/public/*)
-	cd web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
+	cd web && npm install --no-save --no-audit --no-fund --loglevel=error && npm run --silent build
 	@touch $@
 
 build: native web
