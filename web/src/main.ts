@@ -87,6 +87,8 @@ class App {
     if (this.archive && summary.version !== this.archive.version) {
       const archive = await api.archive(summary.id);
       if (summary.id !== this.state.run) return;
+      // The first elites bring the measures with them: the map starts as it would have.
+      if (!this.archive.elites) Object.assign(this.state, { x: "", y: "", mode: "cells" });
       this.archive = archive;
       this.chooseColumns();
       this.showMap();
@@ -111,7 +113,9 @@ class App {
       select(key).replaceChildren(...names.map((name) => new Option(name, name)));
       select(key).value = this.state[key];
     }
-    if (!location.hash.includes("as=") && (this.archive!.measures !== 2 || !this.archive!.cells)) this.state.mode = "dots";
+    // Cells show every elite of a grid of two dimensions; elsewhere dots do.
+    const fresh = !location.hash.includes("as=") || !this.archive!.elites;
+    if (fresh && (this.archive!.measures !== 2 || !this.archive!.cells)) this.state.mode = "dots";
     select("mode").value = this.state.mode;
     this.filters.show(names, this.state.filters);
   }

@@ -172,8 +172,15 @@ function hasWebGl(): boolean {
   if (webGl === null) {
     const any = new URLSearchParams(location.search).get("draw") === "three";
     const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: !any });
-    webGl = context !== null;
+    webGl = context !== null && (any || !isSoftware(context));
     context?.getExtension("WEBGL_lose_context")?.loseContext();
   }
   return webGl;
+}
+
+/** Browsers do not own up to every software renderer; its name does. */
+function isSoftware(context: WebGL2RenderingContext): boolean {
+  const details = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(details ? details.UNMASKED_RENDERER_WEBGL : context.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }

@@ -4,27 +4,28 @@ import {
   AmbientLight,
   BoxGeometry,
   BufferGeometry,
+  CanvasTexture,
   CapsuleGeometry,
   Color,
   CylinderGeometry,
   DirectionalLight,
   EqualStencilFunc,
   Fog,
-  GridHelper,
   HemisphereLight,
   IncrementStencilOp,
-  LineBasicMaterial,
   Matrix4,
   Mesh,
   MeshBasicMaterial,
   MeshStandardMaterial,
   PerspectiveCamera,
   PlaneGeometry,
+  RepeatWrapping,
   Scene,
+  SRGBColorSpace,
   SphereGeometry,
   WebGLRenderer,
 } from "three";
-import { FIELD, distanceIn, targetOf } from "../../crates/autoqd-view/src/report/painter.js";
+import { FIELD, LOOKS, distanceIn, targetOf } from "../../crates/autoqd-view/src/report/painter.js";
 import type { Box, PainterShape } from "../../crates/autoqd-view/src/report/painter.js";
 import type { Replay } from "./api.js";
 import { isDark, type Drawer, type View } from "./stage.js";
@@ -50,13 +51,41 @@ function geometryOf(shape: PainterShape): BufferGeometry | null {
   }
 }
 
+/** Metres that one copy of the floor's picture covers. */
+const TILE = 5;
+
+/** A line per metre and a stronger one per five. */
+function floorTexture(dark: boolean): CanvasTexture {
+  const canvas = document.createElement("canvas");
+  const size = (canvas.width = canvas.height = 640);
+  const context = canvas.getContext("2d")!;
+  context.fillStyle = dark ? LOOKS.dark.floor : LOOKS.light.floor;
+  context.fillRect(0, 0, size, size);
+  context.fillStyle = dark ? LOOKS.dark.line : LOOKS.light.line;
+  for (let i = 0; i < TILE; i++) {
+    const wide = i === 0 ? 4 : 2;
+    const at = (i * size) / TILE - wide / 2;
+    context.fillRect(at, 0, wide, size);
+    context.fillRect(0, at, size, wide);
+    if (i === 0) {
+      context.fillRect(size + at, 0, wide, size);
+      context.fillRect(0, size + at, size, wide);
+    }
+  }
+  const texture = new CanvasTexture(canvas);
+  texture.colorSpace = SRGBColorSpace;
+  texture.wrapS = texture.wrapT = RepeatWrapping;
+  texture.repeat.set(80, 80);
+  texture.anisotropy = 8;
+  return texture;
+}
+
 /** One replay's scene. */
 class World {
   scene = new Scene();
   /** One per shape; null for the floor. */
   meshes: (Mesh | null)[] = [];
   private shadows: (Mesh | null)[] = [];
-  private grid: GridHelper | null = null;
   private floor: Mesh | null = null;
   private floorHeight = 0;
   private toFloor = new Matrix4();
@@ -110,14 +139,11 @@ class World {
   }
 
   private addFloor(dark: boolean): void {
-    const floor = new Mesh(new PlaneGeometry(400, 400), new MeshBasicMaterial({ color: dark ? 0x272f3b : 0xe6e9ee, depthWrite: false }));
-    floor.renderOrder = -2;
-    const grid = new GridHelper(120, 120, dark ? 0x3b4655 : 0xc9d0d9, dark ? 0x3b4655 : 0xc9d0d9).rotateX(Math.PI / 2);
-    (grid.material as LineBasicMaterial).depthWrite = false;
-    grid.renderOrder = -1;
+    const side = 80 * TILE;
+    const floor = new Mesh(new PlaneGeometry(side, side), new MeshBasicMaterial({ map: floorTexture(dark), depthWrite: false }));
+    floor.renderOrder = -1;
     this.floor = floor;
-    this.grid = grid;
-    this.scene.add(floor, grid);
+    this.scene.add(floor);
     const [lx, ly, lz] = LIGHT;
     const h = this.floorHeight;
     // x - lx/lz (z - h), y - ly/lz (z - h), a hair above the floor.
@@ -152,15 +178,19 @@ class World {
     fog.far = view.distance * 7;
     this.lamp.target.position.set(...target);
     this.lamp.position.set(target[0] + 10 * LIGHT[0], target[1] + 10 * LIGHT[1], target[2] + 10 * LIGHT[2]);
-    this.floor?.position.set(target[0], target[1], this.floorHeight - 0.001);
-    this.grid?.position.set(Math.round(target[0]), Math.round(target[1]), this.floorHeight);
+    // In whole tiles, so that the lines stay where they are in the world.
+    const snap = (x: number) => Math.round(x / TILE) * TILE;
+    this.floor?.position.set(snap(target[0]), snap(target[1]), this.floorHeight - 0.001);
   }
 
   dispose(): void {
     this.scene.traverse((object) => {
-      if (!(object instanceof Mesh) && !(object instanceof GridHelper)) return;
+      if (!(object instanceof Mesh)) return;
       object.geometry.dispose();
-      for (const material of [object.material].flat()) material.dispose();
+      for (const material of [object.material].flat()) {
+        (material as MeshBasicMaterial).map?.dispose();
+        material.dispose();
+      }
     });
   }
 }

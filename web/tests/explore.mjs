@@ -194,6 +194,8 @@ const scenarios = {
     const start = await page.evaluate(() => window.autoqd.runs[0].iteration);
     await until(page, (i) => window.autoqd.runs[0].iteration >= i + 3, start);
     await until(page, () => window.autoqd.archive.elites > 0 && window.autoqd.map.drawn === window.autoqd.archive.elites);
+    const axes = await page.evaluate(() => [window.autoqd.state.x, window.autoqd.state.y, window.autoqd.state.mode]);
+    assert.deepEqual(axes, ["measure 1", "measure 2", "cells"], "a page opened before the first elites shows the usual map");
     const label = await page.locator("#state").textContent();
     assert.match(label, /live · iteration \d+ of 1000/);
     const version = await page.evaluate(() => window.autoqd.archive.version);
