@@ -1,4 +1,4 @@
-//! `autoqd plot`: archives and learning curves as SVG and PNG.
+//! `autoqd plot`: archives, learning curves and measurements as SVG and PNG.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
-use autoqd_view::{Run, archive_plot, file, learning};
+use autoqd_view::{Run, archive_plot, file, learning, measured_figures};
 
 /// Arguments of `autoqd plot`.
 #[derive(clap::Args)]
@@ -42,6 +42,9 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     for run in &runs {
         let prefix = if runs.len() > 1 { format!("{}-", run.name()) } else { String::new() };
         draw_archive(run, &folder, &prefix, args, out)?;
+    }
+    for (name, figure) in measured_figures(&runs, mode)? {
+        write(&figure, &folder.join(name), args, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -111,9 +111,9 @@ fn rows(args: &RenderArgs, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
 
 fn caption(run: &Run, table: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> Caption {
     let measures: Vec<String> = table.measures.row(row).iter().take(6).map(|m| format!("{m:.2}")).collect();
-    let mut text = format!("return {:.0}   measures {}", replay.total_reward(), measures.join(", "));
+    let mut text = format!("return {:.0} · measures {}", replay.total_reward(), measures.join(", "));
     if change != Change::default() {
-        text += &format!("   friction ×{}, mass ×{}", change.friction_scale, change.mass_scale);
+        text += &format!(" · friction ×{}, mass ×{}", change.friction_scale, change.mass_scale);
     }
     Caption {
         title: format!("#{}", table.id[row]),

@@ -27,6 +27,14 @@ pub enum ViewError {
         "there is nothing to draw: the task does not say what it looks like, or the episode has no frame"
     )]
     NothingToDraw,
+    /// A file of measurements is not as it should be.
+    #[error("{}: {reason}; measure again with the same program", path.display())]
+    Measurement {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A run folder could not be read.
     #[error(transparent)]
     RunFolder(#[from] autoqd::run_folder::RunFolderError),

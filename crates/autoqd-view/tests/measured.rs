@@ -1,0 +1,98 @@
+//! Figures of the measurements that other commands leave in run folders.
+
+mod common;
+
+use std::path::Path;
+
+use autoqd_view::plot::{Mode, png};
+use autoqd_view::{Run, ViewError, measured_figures};
+use serde_json::{Value, json};
+
+fn write(run: &Path, file: &str, value: &Value) {
+    let path = run.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, value.to_string()).unwrap();
+}
+
+fn evaluation(variant: &str, quality: f64, diversity: f64) -> Value {
+    let vendi = json!({"value": diversity, "lower": diversity, "upper": diversity, "rank": 3, "policies": 5});
+    let gt = json!([{"cells_per_dimension": 20, "coverage": 7, "cells": 20, "qd_score": 40.0 * quality, "negative": 0}]);
+    json!({"version": 1, "metrics": {
+        "path": "run", "task": "hopper", "variant": variant, "seed": 0, "policies": 5, "left_out": 0,
+        "mean_objective": quality, "max_objective": 2.0 * quality, "max_rechecked": null, "best_policy": 3, "gt": gt,
+        "vendi": vendi, "vendi_length_normalized": diversity, "quality_vendi": null, "budget": null,
+        "evaluation_steps": 100
+    }})
+}
+
+fn adaptation(variant: &str, level: f64) -> Value {
+    let point = |i: usize| {
+        let best = json!({"mean": level - 10.0 * i as f64, "standard_error": 4.0, "count": 32});
+        json!({"value": 0.5 + i as f64, "policy": 1, "best": best, "successes": [5 - i, 9]})
+    };
+    let curve = json!({
+        "path": "run", "variant": variant, "seed": 0, "points": (0..4).map(point).collect::<Vec<_>>(), "area": null,
+        "boxes": [{"value": 0.5, "count": 9, "negative": 1, "quantiles": [1.0, 20.0, 40.0, 90.0, level]},
+                  {"value": 2.5, "count": 0, "negative": 9, "quantiles": null}]
+    });
+    let options = json!({"screening_episodes": 4, "episodes": 32, "finalists": 20, "full": false,
+        "success": [0.9, 0.7], "boxes": 5, "seed": 0});
+    let vary = json!({"knob": "friction-scale", "values": [0.5, 1.5, 2.5, 3.5]});
+    json!({"version": 1, "adaptation": {"task": "hopper", "options": options, "best_unaltered": 300.0,
+        "knobs": [{"vary": vary, "curves": [curve]}]}})
+}
+
+fn stability(variant: &str, scale: f64) -> Value {
+    let variances: Vec<f64> = (1..40).map(|i| scale * f64::from(i)).collect();
+    json!({"version": 1, "stability": {"path": "run", "variant": variant, "seed": 0, "dimension": 2,
+        "variances": variances, "quantiles": null, "noise_share": 0.1}})
+}
+
+#[test]
+fn every_measurement_that_is_there_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs: Vec<Run> = [("autoqd", 200.0), ("regular", 120.0)]
+        .map(|(variant, level)| {
+            let path = folder.path().join(variant);
+            common::run::filled(&path, "hopper", 3);
+            write(&path, "eval/metrics.json", &evaluation(variant, level, 1000.0 / level));
+            write(&path, "eval/stability.json", &stability(variant, 1e-5 * level));
+            write(&path, "adapt/adaptation.json", &adaptation(variant, level));
+            Run::open(&path).unwrap()
+        })
+        .into();
+    let figures = measured_figures(&runs, Mode::Light).unwrap();
+    let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+    let knob = "friction-scale";
+    assert_eq!(
+        names,
+        [
+            "trade-off",
+            "hopper-scores",
+            "adaptation",
+            &format!("success-{knob}"),
+            &format!("returns-{knob}"),
+            "stability"
+        ]
+    );
+    for (name, figure) in &figures {
+        let svg = figure.svg(Mode::Light);
+        assert!(svg.contains("autoqd") && svg.contains("regular"), "{name}: both methods are named");
+        common::show(&format!("measured-{name}.png"), &png(&svg, 1.5).unwrap());
+    }
+}
+
+#[test]
+fn without_measurements_there_is_no_figure_and_damage_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    common::run::filled(&path, "hopper", 3);
+    let runs = [Run::open(&path).unwrap()];
+    assert!(measured_figures(&runs, Mode::Light).unwrap().is_empty());
+    write(&path, "eval/stability.json", &json!({"version": 1}));
+    let error = measured_figures(&runs, Mode::Light).unwrap_err();
+    assert!(
+        matches!(error, ViewError::Measurement { .. }) && error.to_string().contains("stability.json"),
+        "{error}"
+    );
+}
