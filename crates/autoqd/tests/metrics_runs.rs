@@ -198,6 +198,27 @@ fn none_one_and_a_repeated_policy_have_defined_scores() {
 }
 
 #[test]
+fn policies_whose_returns_are_no_numbers_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut populations = load(&[make_run(folder.path(), "point-maze", &["seed=1"])]);
+    let width = populations[0].table.parameters.width;
+    let whole = measure(&populations, 1, None);
+    populations[0].table.parameters.values[..2 * width].fill(f64::NAN);
+    let found = measure(&populations, 1, None);
+    let (run, before) = (&found.runs[0], &whole.runs[0]);
+    assert_eq!((run.left_out, run.policies), (2, before.policies - 2));
+    assert!(run.mean_objective.unwrap().is_finite() && run.vendi.value.is_finite());
+    assert!(found.reference.bandwidth.unwrap().is_finite());
+    assert!(found.notices.iter().any(|notice| notice.contains("2 policies left out")), "{:?}", found.notices);
+    populations[0].table.parameters.values.fill(f64::NAN);
+    let none = measure(&populations, 1, None);
+    assert_eq!(
+        (none.runs[0].policies, none.runs[0].vendi.value, none.runs[0].mean_objective),
+        (0, 0.0, None)
+    );
+}
+
+#[test]
 fn chosen_policies_are_a_population_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let run = make_run(folder.path(), "point-maze", &["seed=1"]);

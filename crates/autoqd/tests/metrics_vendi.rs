@@ -143,6 +143,37 @@ fn the_bracket_of_the_truncated_method_holds_the_dense_score() {
 }
 
 #[test]
+#[ignore = "ten seconds of one core; run it on a quiet machine: cargo test --release -p autoqd --test metrics_vendi -- --ignored"]
+fn ten_thousand_noisy_policies_take_seconds_and_little_memory() {
+    // Embeddings of 1,000 features over four latent directions, with noise of its own for every policy.
+    let (n, features) = (10_000, 1000);
+    let (latent, directions, own) = (noise(20, n * 4), noise(21, features * 4), noise(22, n * features));
+    let value = |i: usize, j: usize| {
+        let phase: f64 = (0..4).map(|k| 0.3 * directions[4 * j + k] * latent[4 * i + k]).sum();
+        ((phase + j as f64).cos() * 2.0_f64.sqrt() + 0.02 * own[i * features + j]) / (features as f64).sqrt()
+    };
+    let data: Vec<f64> = (0..n * features).map(|at| value(at / features, at % features)).collect();
+    let points = Points::new(&data, features);
+    let gamma = bandwidth(Points::new(&data[..1000 * features], features)).unwrap();
+    let before = resident_bytes();
+    let start = std::time::Instant::now();
+    let score = vendi_score(points, gamma);
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(seconds < 25.0, "{seconds} s");
+    assert!(resident_bytes() - before < 1.5e9);
+    assert!(score.lower <= score.value && score.value <= score.upper, "{score:?}");
+    assert!(score.upper / score.lower < 1.05, "{score:?}");
+    eprintln!("{score:?} in {seconds:.1} s, {:.0} MB", (resident_bytes() - before) / 1e6);
+}
+
+/// The most memory that this process has had.
+fn resident_bytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_owned();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0
+}
+
+#[test]
 fn nearly_equal_policies_keep_their_digits_far_from_the_origin() {
     // Ten policies within 1e-4 of each other, around a point of norm 100: similarities 1 - 1e-8 and closer.
     let data: Vec<f64> = noise(9, 10 * 5).iter().map(|x| 40.0 + 1e-4 * x).collect();

@@ -154,8 +154,13 @@ impl Part<'_> {
         for (descriptor, own) in self.descriptors.iter().zip(&probes) {
             let records = first..first + own.len();
             first = records.end;
-            let one = |episode| describe_one(*descriptor, episode, records.clone());
-            values.push(evaluations.iter().flat_map(|e| &e.episodes).flat_map(one).collect());
+            let described = evaluations.iter().flat_map(|evaluation| match evaluation {
+                Some(e) => {
+                    e.episodes.iter().flat_map(|e| describe_one(*descriptor, e, records.clone())).collect()
+                }
+                None => vec![f64::NAN; seeds.len() * descriptor.dimension()],
+            });
+            values.push(described.collect());
         }
         Ok(values)
     }

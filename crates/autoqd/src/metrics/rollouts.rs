@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autoqd_env::{Physics, Task};
+use autoqd_env::{EnvError, Physics, Task};
 use serde::{Deserialize, Serialize};
 
 use super::error::MetricsError;
 use super::population::Population;
 use super::store;
+use crate::Error;
 use crate::embedding::{Embedding, PsiAccumulator, RunningStatistics};
 use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe, Watcher};
 
@@ -50,6 +51,17 @@ impl PolicyResult {
         self.returns.iter().sum::<f64>() / self.returns.len() as f64
     }
 
+    /// What is known of a policy that cannot be rolled out.
+    fn unusable(episodes: usize, measures: usize, dimension: usize) -> Self {
+        Self {
+            returns: vec![f64::NAN; episodes],
+            steps: 0,
+            measures: vec![f64::NAN; measures],
+            psi: vec![f32::NAN; dimension],
+            psi_normalized: vec![f32::NAN; dimension],
+        }
+    }
+
     fn new(evaluation: &Evaluation, gamma: Option<f64>) -> Self {
         let returns =
             evaluation.episodes.iter().map(|e| if e.diverged { f64::NAN } else { e.total_reward }).collect();
@@ -80,6 +92,8 @@ pub struct Rollouts<'a> {
     /// What the task was changed to; part of the name under which results are kept.
     setting: String,
     observation_size: usize,
+    /// Number of hand-made measures.
+    measures: usize,
 }
 
 impl<'a> Rollouts<'a> {
@@ -91,9 +105,9 @@ impl<'a> Rollouts<'a> {
         pool: &Arc<rayon::ThreadPool>,
     ) -> Result<Self, MetricsError> {
         let policy = population.policy_spec(task.spec())?;
-        let observation_size = task.spec().observation_size;
+        let (observation_size, measures) = (task.spec().observation_size, task.spec().measures.len());
         let evaluator = LocalEvaluator::new(task, policy, Physics::Reference, pool.clone())?;
-        Ok(Self { population, evaluator, setting: setting.to_owned(), observation_size })
+        Ok(Self { population, evaluator, setting: setting.to_owned(), observation_size, measures })
     }
 
     /// Rolls out the chosen policies with the same seeds for each; parts that were done before are read from `keep`.
@@ -135,14 +149,20 @@ impl<'a> Rollouts<'a> {
             embedding.into_iter().map(|e| Arc::new(EmbeddingProbe(e.clone())) as Arc<dyn Probe>).collect();
         let gamma = embedding.map(|e| e.options().gamma);
         let evaluations = self.evaluate(policies, &seeds.repeat(policies.len()), seeds.len(), &probes)?;
-        Ok(evaluations.iter().map(|evaluation| PolicyResult::new(evaluation, gamma)).collect())
+        let dimension = embedding.map_or(0, |e| e.dimension());
+        let result = |evaluation: &Option<Evaluation>| match evaluation {
+            Some(evaluation) => PolicyResult::new(evaluation, gamma),
+            None => PolicyResult::unusable(seeds.len(), self.measures, dimension),
+        };
+        Ok(evaluations.iter().map(result).collect())
     }
 
     /// One rollout of each chosen policy, with a seed of its own, for the statistics of their observations.
     pub fn statistics(&self, policies: &[usize], seeds: &[u64]) -> Result<RunningStatistics, MetricsError> {
         let probe: Arc<dyn Probe> = Arc::new(StatisticsProbe(self.observation_size));
         let mut statistics = RunningStatistics::new(self.observation_size);
-        for episode in self.evaluate(policies, seeds, 1, &[probe])?.iter().flat_map(|e| &e.episodes) {
+        for episode in self.evaluate(policies, seeds, 1, &[probe])?.iter().flatten().flat_map(|e| &e.episodes)
+        {
             if !episode.diverged {
                 statistics.merge(&RunningStatistics::from_row(episode.records[0].summary()));
             }
@@ -150,21 +170,35 @@ impl<'a> Rollouts<'a> {
         Ok(statistics)
     }
 
-    /// Full evaluations of the chosen policies under any probes.
+    /// Full evaluations of the chosen policies under any probes; `None` for a policy whose actions are not finite, as
+    /// in a damaged file, which must not keep the others from being measured.
     pub fn evaluate(
         &self,
         policies: &[usize],
         seeds: &[u64],
         episodes: usize,
         probes: &[Arc<dyn Probe>],
-    ) -> Result<Vec<Evaluation>, MetricsError> {
-        if policies.is_empty() {
-            return Ok(Vec::new());
-        }
+    ) -> Result<Vec<Option<Evaluation>>, MetricsError> {
         let parameters = self.population.pick(policies);
         let dimension = self.population.table.parameters.width;
         let candidates = Candidates { parameters: &parameters, dimension, seeds, episodes };
-        Ok(self.evaluator.evaluate(candidates, probes)?)
+        match policies {
+            [] => return Ok(Vec::new()),
+            _ => match self.evaluator.evaluate(candidates, probes) {
+                Ok(evaluations) => return Ok(evaluations.into_iter().map(Some).collect()),
+                Err(Error::Env(EnvError::ActionNotFinite { .. })) => {}
+                Err(other) => return Err(other.into()),
+            },
+        }
+        let mut found = Vec::new();
+        for (policy, seeds) in policies.chunks(1).zip(seeds.chunks(episodes)) {
+            let alone = match policies.len() {
+                1 => vec![None],
+                _ => self.evaluate(policy, seeds, episodes, probes)?,
+            };
+            found.extend(alone);
+        }
+        Ok(found)
     }
 
     /// Name of everything the results depend on.
