@@ -14,6 +14,7 @@ mod evaluation;
 mod gt_grid;
 mod low_rank;
 mod perturbed;
+mod physics;
 mod points;
 mod population;
 mod protocol;
@@ -24,6 +25,7 @@ mod stability;
 mod statistics;
 mod store;
 mod table;
+mod two_sample;
 mod variant;
 mod vendi;
 
@@ -39,6 +41,7 @@ pub use error::MetricsError;
 pub use evaluation::{GtScore, RunMetrics, TaskEvaluation, evaluate, task_name};
 pub use gt_grid::{GT_CELLS, GT_CELLS_COARSE, GtGrid};
 pub use perturbed::{Knob, Vary};
+pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics};
 pub use points::{Points, squared_distance};
 pub use population::{Budget, Population, Selection, rows_of};
 pub use protocol::{Protocol, Reference, Round, round_seeds};
@@ -49,6 +52,7 @@ pub use stability::{RolloutDescriptors, Stability, stability};
 pub use statistics::{Estimate, MannWhitney, mann_whitney, mean, quantile, sample_variance};
 pub use store::save_json;
 pub use table::{Cell, Format, Group, Row, Table};
+pub use two_sample::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
 pub use variant::name_variants;
 pub use vendi::{
     DENSE_LIMIT, TOLERANCE, VendiScore, vendi_cosine, vendi_dense, vendi_of_kernel, vendi_score,

@@ -65,6 +65,8 @@ pub enum Round {
     Screening = 5,
     /// The final numbers in a changed task.
     Final = 6,
+    /// The same policies on both simulators.
+    Simulators = 7,
 }
 
 /// The seeds of a round: a pure function, the same for every policy and method.

@@ -1,0 +1,353 @@
+//! Steps per second of a whole search (policy, features, archive, everything) beside the bare simulator, the lanes
+//! engine and the same search glued from pyribs, Gymnasium and a process pool: `cargo bench -p autoqd --bench search`.
+//!
+//! Two searches with the paper's settings but smaller batches run side by side, one on libmujoco or Box2D, one on the
+//! lanes engine. Up to iteration 19 both use the fast engine, where there is one; in iterations 20 to 25 each takes its
+//! turn, and then the bare simulator, on the model as it is loaded, replays the start states and actions of the first
+//! on as many threads. All rates are wall clock; ratios are taken within an iteration and their median is printed.
+//!
+//! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
+//! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use autoqd::config::Layers;
+use autoqd::descriptor::Registry;
+use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe, Record, Watcher};
+use autoqd::search::{Search, Times, policy_spec, thread_pool};
+use autoqd_env::{Action, BipedalWalkerTask, Environment, LocomotionTask, Perturbation, Physics, Seed};
+use autoqd_env::{Task, WorldReuse, gymnasium_id, load_task};
+use mujoco_rs::prelude::MjData;
+
+const TASKS: [&str; 6] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d", "bipedal-walker"];
+const WARM_UP: u64 = 19;
+const MEASURED: u64 = 6;
+
+fn main() {
+    let threads = setting("AUTOQD_BENCH_THREADS", 2);
+    let batch = setting("AUTOQD_BENCH_BATCH", 16);
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    println!(
+        "Steps per second with {threads} threads, 5 x {batch} candidates, iterations 20 to 25: the simulator alone,"
+    );
+    println!(
+        "the search on it, their ratio (goal), what the search costs beside evaluation; the search on lanes and its"
+    );
+    println!("ratio to the search on the simulator (goal); pyribs with Gymnasium and our ratio to it (goal)");
+    let columns = [
+        "simulator",
+        "search",
+        "ratio",
+        "goal",
+        "rest %",
+        "lanes",
+        "ratio",
+        "goal",
+        "glued",
+        "ratio",
+        "goal",
+    ];
+    println!("{:<16}{}", "task", columns.iter().map(|c| format!("{c:>10}")).collect::<String>());
+    for name in TASKS.iter().filter(|name| only.is_empty() || only.iter().any(|o| o == *name)) {
+        Row::measure(name, threads, batch).print(name);
+    }
+}
+
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// What must be reached: search over simulator, lanes over simulator, search over the glued one.
+fn goals(name: &str) -> [f64; 3] {
+    match name {
+        "ant" => [1.10, 5.0, 4.0],
+        "half-cheetah" => [1.05, 6.0, 5.0],
+        "hopper" => [1.10, 8.0, 5.0],
+        "swimmer" => [0.90, 10.0, 4.0],
+        "walker2d" => [1.10, 7.0, 5.0],
+        _ => [0.80, f64::NAN, 8.0],
+    }
+}
+
+/// Rates of one task, one number per measured iteration.
+#[derive(Default)]
+struct Row {
+    bare: Vec<f64>,
+    search: Vec<f64>,
+    lanes: Vec<f64>,
+    rest: Vec<f64>,
+    glued: Vec<f64>,
+}
+
+impl Row {
+    fn measure(name: &str, threads: usize, batch: usize) -> Self {
+        let task = load_task(name, &Perturbation::default()).expect("a task of ours");
+        let mut reference = Contender::new(&task, Physics::Reference, threads, batch);
+        let mut lanes =
+            (name != "bipedal-walker").then(|| Contender::new(&task, Physics::Lanes, threads, batch));
+        reference.warm_up();
+        lanes.iter_mut().for_each(Contender::warm_up);
+        let mut row = Self::default();
+        for _ in 0..MEASURED {
+            let (rate, times) = reference.step();
+            row.search.push(rate);
+            row.rest.push((times.ask + times.tell + times.refit) / times.evaluate * 100.0);
+            row.lanes.extend(lanes.as_mut().map(|lanes| lanes.step().0));
+            row.bare.push(Tape::record(&reference, name).replay(name, threads));
+        }
+        row.glued.extend(glued(name, threads, batch));
+        row
+    }
+
+    fn print(mut self, name: &str) {
+        let [of_simulator, of_lanes, of_glued] = goals(name);
+        let ratios = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
+        let search = ratios(&self.search, &self.bare);
+        let lanes = ratios(&self.lanes, &self.search);
+        let own = median(std::mem::take(&mut self.search));
+        let glued = median(self.glued);
+        let cells = [
+            shown(median(self.bare), 0),
+            shown(own, 0),
+            shown(search, 3),
+            shown(of_simulator, 2),
+            shown(median(self.rest), 2),
+            shown(median(self.lanes), 0),
+            shown(lanes, 2),
+            shown(of_lanes, 1),
+            shown(glued, 0),
+            shown(own / glued, 2),
+            shown(of_glued, 1),
+        ];
+        println!("{name:<16}{}", cells.iter().map(|c| format!("{c:>10}")).collect::<String>());
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn shown(value: f64, decimals: usize) -> String {
+    if value.is_finite() { format!("{value:.decimals$}") } else { "-".to_string() }
+}
+
+/// A search whose worlds can be changed, with its last candidates at hand.
+struct Contender {
+    search: Search,
+    worlds: Arc<Switch>,
+}
+
+impl Contender {
+    fn new(task: &Arc<dyn Task>, physics: Physics, threads: usize, batch: usize) -> Self {
+        let config = Layers::new()
+            .preset("paper")
+            .and_then(|layers| layers.set(&format!("batch_size={batch}")))
+            .and_then(|layers| layers.flag("task", task.spec().name.as_str(), "TASK"))
+            .and_then(|layers| layers.build())
+            .and_then(|config| config.resolve(&task.spec().into()))
+            .expect("a valid configuration");
+        let pool = thread_pool(Some(threads)).expect("threads");
+        let policy = policy_spec(&config, task.spec()).expect("a policy");
+        let local = |physics| {
+            LocalEvaluator::new(task.clone(), policy.clone(), physics, pool.clone()).expect("an evaluator")
+        };
+        let worlds = Arc::new(Switch {
+            fast: local(Physics::Auto),
+            own: local(physics),
+            measured: AtomicBool::new(false),
+            last: Mutex::default(),
+        });
+        let search = Search::with_evaluator(
+            config,
+            task.spec().clone(),
+            worlds.clone(),
+            pool.clone(),
+            &Registry::default(),
+        );
+        Self { search: search.expect("a search"), worlds }
+    }
+
+    fn warm_up(&mut self) {
+        (0..WARM_UP).for_each(|_| drop(self.search.step().expect("an iteration")));
+        self.worlds.measured.store(true, Ordering::Relaxed);
+    }
+
+    /// Steps per second of one iteration, and where its time went.
+    fn step(&mut self) -> (f64, Times) {
+        let (steps, start) = (self.search.totals().env_steps, Instant::now());
+        let iteration = self.search.step().expect("an iteration");
+        let seconds = start.elapsed().as_secs_f64();
+        ((self.search.totals().env_steps - steps) as f64 / seconds, iteration.times)
+    }
+}
+
+/// Evaluates on fast worlds at first, on its own when measured.
+struct Switch {
+    fast: LocalEvaluator,
+    own: LocalEvaluator,
+    measured: AtomicBool,
+    last: Mutex<Batch>,
+}
+
+/// Parameters and seeds of an iteration.
+#[derive(Clone, Default)]
+struct Batch {
+    parameters: Vec<f64>,
+    dimension: usize,
+    seeds: Vec<u64>,
+    episodes: usize,
+}
+
+impl Evaluator for Switch {
+    fn evaluate(
+        &self,
+        candidates: Candidates<'_>,
+        probes: &[Arc<dyn Probe>],
+    ) -> Result<Vec<Evaluation>, autoqd::Error> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Batch {
+            parameters: candidates.parameters.to_vec(),
+            dimension: candidates.dimension,
+            seeds: candidates.seeds.to_vec(),
+            episodes: candidates.episodes,
+        };
+        let worlds = if self.measured.load(Ordering::Relaxed) { &self.own } else { &self.fast };
+        worlds.evaluate(candidates, probes)
+    }
+
+    fn physics_note(&self) -> String {
+        self.own.physics_note()
+    }
+}
+
+/// Keeps the actions of an episode.
+struct ActionProbe;
+
+impl Probe for ActionProbe {
+    fn watcher(&self) -> Box<dyn Watcher> {
+        Box::new(ActionWatcher(Vec::new()))
+    }
+}
+
+struct ActionWatcher(Vec<f32>);
+
+impl Watcher for ActionWatcher {
+    fn begin(&mut self, _seed: u64) {
+        self.0.clear();
+    }
+
+    fn observe(&mut self, _observation: &[f64], action: &[f32]) {
+        self.0.extend_from_slice(action);
+    }
+
+    fn finish(&mut self, _last: &[f64]) -> Record {
+        Record::States(std::mem::take(&mut self.0))
+    }
+}
+
+/// The episodes of one iteration: where each starts, and the actions of its steps.
+struct Tape {
+    episodes: Vec<TapedEpisode>,
+    action_size: usize,
+}
+
+struct TapedEpisode {
+    seed: Seed,
+    qpos: Vec<f64>,
+    qvel: Vec<f64>,
+    actions: Vec<f32>,
+}
+
+impl Tape {
+    /// Runs the last iteration's episodes once more on the same worlds, which gives the same actions.
+    fn record(contender: &Contender, name: &str) -> Self {
+        let batch = contender.worlds.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let candidates = Candidates {
+            parameters: &batch.parameters,
+            dimension: batch.dimension,
+            seeds: &batch.seeds,
+            episodes: batch.episodes,
+        };
+        let evaluations = contender.worlds.own.evaluate(candidates, &[Arc::new(ActionProbe)]);
+        let episodes = evaluations.expect("an evaluation").into_iter().flat_map(|e| e.episodes);
+        let mut world = (name != "bipedal-walker").then(|| locomotion(name).world().expect("a world"));
+        let mut observation = vec![0.0; contender.search.spec().observation_size];
+        let episodes = episodes.zip(&batch.seeds).map(|(mut episode, seed)| {
+            let seed = Seed::from(*seed);
+            let (qpos, qvel) = world.as_mut().map_or_else(Default::default, |world| {
+                world.reset(Some(&seed), &mut observation).expect("a start");
+                (world.qpos().to_vec(), world.qvel().to_vec())
+            });
+            let Record::States(actions) = episode.records.swap_remove(0) else {
+                unreachable!("our own probe")
+            };
+            TapedEpisode { seed, qpos, qvel, actions }
+        });
+        Self { episodes: episodes.collect(), action_size: contender.search.spec().action_size }
+    }
+
+    /// Steps per second of the bare simulator; threads take one episode after the other.
+    fn replay(&self, name: &str, threads: usize) -> f64 {
+        let next = AtomicUsize::new(0);
+        let take = || self.episodes.get(next.fetch_add(1, Ordering::Relaxed));
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| match name {
+                    "bipedal-walker" => self.replay_box2d(take),
+                    _ => self.replay_mujoco(name, take),
+                });
+            }
+        });
+        let steps: usize = self.episodes.iter().map(|e| e.actions.len() / self.action_size).sum();
+        steps as f64 / start.elapsed().as_secs_f64()
+    }
+
+    fn replay_mujoco<'a>(&self, name: &str, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
+        let task = locomotion(name);
+        let mut data = MjData::new(task.untuned_model().as_ref());
+        while let Some(episode) = take() {
+            data.reset();
+            data.qpos_mut().copy_from_slice(&episode.qpos);
+            data.qvel_mut().copy_from_slice(&episode.qvel);
+            for action in episode.actions.chunks_exact(self.action_size) {
+                data.ctrl_mut().iter_mut().zip(action).for_each(|(c, a)| *c = f64::from(*a));
+                (0..task.frame_skip()).for_each(|_| data.step());
+            }
+        }
+        std::hint::black_box(data.qpos());
+    }
+
+    fn replay_box2d<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
+        let mut walker = BipedalWalkerTask::default().walker(WorldReuse::Never).expect("a world");
+        let mut observation = [0.0; 24];
+        while let Some(episode) = take() {
+            walker.reset(Some(&episode.seed), &mut observation).expect("a start");
+            for action in episode.actions.chunks_exact(self.action_size) {
+                walker.advance_physics(Action::F32(action)).expect("a step");
+            }
+        }
+    }
+}
+
+fn locomotion(name: &str) -> LocomotionTask {
+    LocomotionTask::builtin(name, &Perturbation::default()).expect("a task of ours")
+}
+
+/// Steps per second of the glued search, where Python has what it needs.
+fn glued(name: &str, threads: usize, batch: usize) -> Option<f64> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/glued_search.py");
+    let python = std::env::var("AUTOQD_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let mut command = Command::new(python);
+    command.arg(script).arg(gymnasium_id(name)?).args(["--iterations", "100", "--seconds", "15"]);
+    // One episode each, so that its untimed first iteration does not take minutes.
+    command.args(["--episodes", "1"]);
+    command.args(["--workers", &threads.to_string(), "--batch-size", &batch.to_string()]);
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    answer["env_steps_per_second"].as_f64()
+}
