@@ -1,11 +1,23 @@
 //! `autoqd physics`: does the fast simulator agree with libmujoco on this machine, and how fast is it?
 
-use anyhow::Context;
-use autoqd_env::lanes::{Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
-use autoqd_env::{LocomotionTask, Perturbation, canonical_name};
+use anyhow::{Context, ensure};
+use autoqd::metrics::{
+    PhysicsComparison, PhysicsOptions, Population, QuantityComparison, compare_physics, sample,
+};
+use autoqd::policy::Policy;
+use autoqd::search::thread_pool;
+use autoqd_env::lanes::{self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
+use autoqd_env::{LocomotionTask, Perturbation, Task, canonical_name};
 use clap::{Args, Subcommand};
 use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use crate::measuring::{RolloutProgress, print_json};
+
+/// Policies of a run that visit states for a check; more than have their turn in a million steps.
+const POLICIES: usize = 1000;
 
 /// Arguments of `autoqd physics`.
 #[derive(Args)]
@@ -17,39 +29,154 @@ pub struct PhysicsArgs {
 #[derive(Subcommand)]
 enum PhysicsCommand {
     /// Compare single steps of the lanes engine with libmujoco's, and the speed of both; exit code 1 if they differ
-    Check {
-        /// Name, Gymnasium id, or path of a task file of a MuJoCo task
-        task: String,
-        /// Steps to compare per kind of states
-        #[arg(long, default_value_t = 40_000)]
-        steps: usize,
-        /// Seed of the random states
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        /// Leave out the measurement of speed
-        #[arg(long)]
-        no_speed: bool,
-    },
+    Check(CheckArgs),
+    /// Compare how the policies of a run fare on both simulators: returns, lengths and measures; exit code 1 if they
+    /// can be told apart
+    Compare(CompareArgs),
+}
+
+#[derive(Args)]
+struct CheckArgs {
+    /// Name, Gymnasium id, or path of a task file of a MuJoCo task
+    task: String,
+    /// Compare also from states that the policies of this run visit (a run folder, .json list or .parquet table)
+    #[arg(long)]
+    run: Option<PathBuf>,
+    /// Steps to compare per kind of states
+    #[arg(long, default_value_t = 40_000)]
+    steps: usize,
+    /// Seed of the random states
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Leave out the measurement of speed
+    #[arg(long)]
+    no_speed: bool,
+}
+
+#[derive(Args)]
+struct CompareArgs {
+    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
+    run: PathBuf,
+    /// Policies to compare, drawn at random
+    #[arg(long, default_value_t = PhysicsOptions::default().policies)]
+    policies: usize,
+    /// Episodes per policy and simulator
+    #[arg(long, default_value_t = PhysicsOptions::default().seeds)]
+    seeds: usize,
+    /// Seed of the draw and of the episodes
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Worker threads; changes nothing but the time
+    #[arg(long)]
+    threads: Option<NonZeroUsize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the command and says how it went.
 pub fn run(args: &PhysicsArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
-    let PhysicsCommand::Check { task, steps, seed, no_speed } = &args.command;
-    let task = load(task)?;
-    let options =
-        CheckOptions { lane_steps: *steps, seed: *seed, speed_rounds: if *no_speed { 0 } else { 5 } };
-    let report = check(&task, &options, &mut [])?;
-    print(&report, out)?;
-    Ok(if report.worst() <= SELF_CHECK_LIMIT { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let fine = match &args.command {
+        PhysicsCommand::Check(args) => run_check(args, out)?,
+        PhysicsCommand::Compare(args) => run_compare(args, out)?,
+    };
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn load(name: &str) -> anyhow::Result<LocomotionTask> {
-    let none = Perturbation::default();
+fn run_check(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<bool> {
+    let population = args.run.as_deref().map(Population::load).transpose()?;
+    let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation.clone());
+    let task = load(&args.task, &perturbation)?;
+    let speed_rounds = if args.no_speed { 0 } else { 5 };
+    let options = CheckOptions { lane_steps: args.steps, seed: args.seed, speed_rounds };
+    let mut policies = match &population {
+        Some(population) => policies(population, &task, args)?,
+        None => Vec::new(),
+    };
+    let report = check(&task, &options, &mut policies)?;
+    print(&report, out)?;
+    Ok(report.worst() <= SELF_CHECK_LIMIT)
+}
+
+fn load(name: &str, perturbation: &Perturbation) -> anyhow::Result<LocomotionTask> {
     let task = match canonical_name(name) {
-        Some(name) => LocomotionTask::builtin(name, &none),
-        None => LocomotionTask::from_file(name, &none),
+        Some(name) => LocomotionTask::builtin(name, perturbation),
+        None => LocomotionTask::from_file(name, perturbation),
     };
     task.context("the lanes engine runs MuJoCo tasks only")
+}
+
+/// Policies of a run in the form a check wants them.
+fn policies(
+    population: &Population,
+    task: &LocomotionTask,
+    args: &CheckArgs,
+) -> anyhow::Result<Vec<Box<lanes::Policy<'static>>>> {
+    let path = population.path.display();
+    ensure!(!population.is_empty(), "{path}: the run has no policy yet; wait for its first checkpoint");
+    let (of_run, asked) = (&population.task()?.spec().name.clone(), &task.spec().name);
+    ensure!(of_run == asked, "{path}: the run is of task '{of_run}', not of '{asked}'");
+    let spec = population.policy_spec(task.spec())?;
+    let policy = |i: usize| -> anyhow::Result<Box<lanes::Policy<'static>>> {
+        let mut policy = Policy::new(&spec, population.parameters(i))?;
+        Ok(Box::new(move |observation, action| policy.act(observation, action)))
+    };
+    sample(population.len(), POLICIES, args.seed).into_iter().map(policy).collect()
+}
+
+fn run_compare(args: &CompareArgs, out: &mut impl Write) -> anyhow::Result<bool> {
+    let population = Population::load(&args.run)?;
+    let pool = thread_pool(args.threads.map(NonZeroUsize::get))?;
+    let options = PhysicsOptions { policies: args.policies, seeds: args.seeds, seed: args.seed };
+    let found = compare_physics(&population, options, &pool, &mut RolloutProgress::default())?;
+    if args.json {
+        print_json(&found, out)?;
+    } else {
+        print_comparison(&found, out)?;
+    }
+    Ok(found.indistinguishable())
+}
+
+fn print_comparison(found: &PhysicsComparison, out: &mut impl Write) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "{}: {} policies, {} seeds each, on libmujoco and on the {}",
+        found.task, found.policies, found.seeds, found.lanes
+    )?;
+    writeln!(
+        out,
+        "{:<16}{:>12}{:>12}{:>24}{:>9}{:>9}{:>9}{:>9}{:>8}",
+        "", "libmujoco", "lanes", "difference", "paired p", "KS", "KS p", "each p", "apart"
+    )?;
+    found.quantities.iter().try_for_each(|quantity| print_quantity(quantity, found.policies, out))?;
+    if found.diverged != [0; 3] {
+        writeln!(out, "diverged episodes: {:?} (libmujoco, lanes, lanes with other seeds)", found.diverged)?;
+    }
+    let verdict = if found.indistinguishable() { "not distinguishable" } else { "DIFFERENT" };
+    writeln!(
+        out,
+        "{verdict}: smallest p-value of all {} tests {:.3}, adjusted for their number",
+        3 * found.quantities.len(),
+        found.smallest_p()
+    )?;
+    Ok(())
+}
+
+fn print_quantity(q: &QuantityComparison, policies: usize, out: &mut impl Write) -> std::io::Result<()> {
+    let difference =
+        format!("{:+.2e} ± {:.1e}", q.difference.mean, q.difference.standard_error.unwrap_or(f64::NAN));
+    writeln!(
+        out,
+        "{:<16}{:>12.5}{:>12.5}{difference:>24}{:>9.3}{:>9.4}{:>9.3}{:>9.3}{:>8}",
+        q.name,
+        q.reference,
+        q.lanes,
+        q.paired_p,
+        q.pooled.distance,
+        q.pooled.p,
+        q.within_p,
+        format!("{:.1}%", 100.0 * q.policies_apart as f64 / policies as f64)
+    )
 }
 
 fn print(report: &CheckReport, out: &mut impl Write) -> anyhow::Result<()> {

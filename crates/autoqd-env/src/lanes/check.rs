@@ -107,7 +107,7 @@ pub fn check(
         agreement.push(checker.random(name, amplitude, settle, rounds, options.seed));
     }
     if !policies.is_empty() {
-        agreement.push(checker.visited(policies, rounds, options.seed));
+        agreement.extend(super::visited::visited(&mut checker, policies, options));
     }
     let speed = match options.speed_rounds {
         0 => None,
@@ -116,9 +116,9 @@ pub fn check(
     Ok(CheckReport { task: task.spec().name.clone(), backend, agreement, speed })
 }
 
-struct Checker<'a> {
-    recipe: &'a Recipe,
-    pair: SideBySide,
+pub(super) struct Checker<'a> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) pair: SideBySide,
 }
 
 impl<'a> Checker<'a> {
@@ -126,7 +126,8 @@ impl<'a> Checker<'a> {
         Ok(Self { recipe, pair: SideBySide::new(&recipe.model, backend)? })
     }
 
-    fn start(&mut self, lane: usize, rng: &mut crate::NumpyRng) {
+    /// Puts a world where an episode starts.
+    pub(super) fn start(&mut self, lane: usize, rng: &mut crate::NumpyRng) {
         let (start, world) = (&self.recipe.start, &mut self.pair.worlds[lane]);
         world.reset();
         start.draw_positions(rng, world.qpos_mut());
@@ -145,42 +146,22 @@ impl<'a> Checker<'a> {
                 }
             }
             self.pair.random_controls(amplitude, &mut rng);
-            self.compare(&mut agreement);
+            self.compare(std::slice::from_mut(&mut agreement), [0; LANES]);
         }
         agreement
     }
 
-    /// States of policies, which act as in an episode.
-    fn visited(&mut self, policies: &mut [Box<Policy<'_>>], rounds: usize, seed: u64) -> Agreement {
-        let mut rng = stream(seed);
-        let mut agreement = Agreement::new("visited by policies");
-        let spec = &self.recipe.spec;
-        let (mut observation, mut action) = (vec![0.0; spec.observation_size], vec![0.0; spec.action_size]);
-        let episode = spec.max_episode_steps * self.recipe.frame_skip;
-        for round in 0..rounds {
-            for lane in 0..LANES {
-                let turn = (round / 1000 * LANES + lane) % policies.len();
-                if round % 1000.min(episode) == 0 {
-                    self.start(lane, &mut rng);
-                    self.pair.worlds[lane].forward();
-                }
-                let world = &mut self.pair.worlds[lane];
-                if round % self.recipe.frame_skip == 0 {
-                    self.recipe.observe(world, &mut observation);
-                    policies[turn](&observation, &mut action);
-                    world.ctrl_mut().iter_mut().zip(&action).for_each(|(u, a)| *u = f64::from(*a));
-                }
-            }
-            self.compare(&mut agreement);
-        }
-        agreement
-    }
-
-    fn compare(&mut self, agreement: &mut Agreement) {
+    /// One step of all worlds; world `lane` counts to `agreement[kind[lane]]`.
+    pub(super) fn compare(&mut self, agreement: &mut [Agreement], kind: [usize; LANES]) {
         let before: Vec<_> =
             self.pair.worlds.iter().map(|w| (w.qpos().to_vec(), w.qvel().to_vec())).collect();
         let deviations = self.pair.step();
         for (lane, deviation) in deviations.iter().enumerate() {
+            // Where both give up on a state there is nothing left to compare.
+            if self.pair.gave_up(lane) == [true; 2] {
+                continue;
+            }
+            let agreement = &mut agreement[kind[lane]];
             let known = agreement.worst.as_ref().map_or(-1.0, |w| w.deviation);
             agreement.count(deviation.state);
             if deviation.state > known {
@@ -194,12 +175,12 @@ impl<'a> Checker<'a> {
         let mut contacts = 0;
         self.pair.batch().contact_pairs(lane, |_| contacts += 1);
         let theirs = world.contact().len();
+        let iterations = plural(world.solver_niter()[0] as usize, "solver iteration");
         let explanation = if contacts == theirs {
-            format!("{theirs} contacts in both, {} solver iterations in libmujoco", world.solver_niter()[0])
+            format!("{} in both, {iterations} in libmujoco", plural(theirs, "contact"))
         } else {
-            format!(
-                "{contacts} contacts in lanes, {theirs} in libmujoco: a contact at the edge of its margin"
-            )
+            let contacts = plural(contacts, "contact");
+            format!("{contacts} in lanes, {theirs} in libmujoco: a contact at the edge of its margin")
         };
         WorstStep {
             deviation,
@@ -236,7 +217,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Agreement {
-    fn new(states: &str) -> Self {
+    pub(super) fn new(states: &str) -> Self {
         Self { states: states.to_string(), steps: 0, histogram: [0; DECADES], worst: None }
     }
 
@@ -245,4 +226,8 @@ impl Agreement {
         let decade = if deviation <= 1e-17 { 0.0 } else { deviation.log10().floor() + 18.0 };
         self.histogram[(decade.max(0.0) as usize).min(DECADES - 1)] += 1;
     }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

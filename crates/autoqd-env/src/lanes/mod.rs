@@ -7,6 +7,7 @@ mod convert;
 mod side_by_side;
 mod speed;
 mod support;
+mod visited;
 mod worlds;
 
 pub use check::{Agreement, CheckOptions, CheckReport, DECADES, Policy, WorstStep, check};

@@ -65,7 +65,7 @@ impl Episode {
             record.step(&measure.what, state, touch);
         }
         recipe.observe(state, observation);
-        let healthy = recipe.health.iter().all(|rule| rule.holds(state));
+        let healthy = recipe.healthy(state);
         let reward = self.reward(recipe, state, &Step { action, healthy, seconds: recipe.seconds_per_step });
         let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
         let diverged = bad || !finite;

@@ -51,6 +51,11 @@ impl Recipe {
             || self.health.iter().any(Rule::needs_poses)
     }
 
+    /// Whether every rule of health holds.
+    pub fn healthy(&self, state: &impl State) -> bool {
+        self.health.iter().all(|rule| rule.holds(state))
+    }
+
     pub fn observe(&self, state: &impl State, mut out: &mut [f64]) {
         for part in &self.observation {
             out = part.write(state, out);
