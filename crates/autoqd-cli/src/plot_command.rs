@@ -38,7 +38,9 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mode = if args.dark { Mode::Dark } else { Mode::Light };
-    write(&learning(&runs, mode)?, &folder.join("learning"), args, out)?;
+    for (name, figure) in learning(&runs, mode)? {
+        write(&figure, &folder.join(name), args, out)?;
+    }
     for run in &runs {
         let prefix = if runs.len() > 1 { format!("{}-", run.name()) } else { String::new() };
         draw_archive(run, &folder, &prefix, args, out)?;

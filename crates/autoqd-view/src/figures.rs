@@ -1,7 +1,9 @@
 //! The plots of run folders: from archives and logs to figures.
 
 use autoqd::config::ArchiveLayout;
+use autoqd::metrics::{Population, name_variants};
 use autoqd::run_folder::{ArchiveTable, MetricsRow, Row};
+use autoqd_env::Perturbation;
 
 use crate::plot::{ArchivePlot, Curve, Figure, Mode, band_over_seeds, learning_curves};
 use crate::{Run, ViewError};
@@ -39,19 +41,64 @@ pub fn archive_plot(run: &Run, table: &ArchiveTable, color: Option<&str>) -> Arc
     }
 }
 
-/// How runs are told apart in a legend: by method, and by task if there are several. Runs of the same name differ
-/// in their seed and share one curve.
-pub fn label(run: &Run, runs: &[Run]) -> String {
-    let several = runs.iter().any(|other| other.config().task != run.config().task);
-    let method = run.config().method.to_string();
-    if several { format!("{}, {method}", run.config().task) } else { method }
+/// How the runs of one task are told apart in a legend: by method, and by the settings in which runs of one method
+/// differ. Runs of the same name differ in their seed and share one curve.
+fn variants(runs: &[&Run]) -> Vec<String> {
+    let mut populations: Vec<Population> = runs.iter().map(|run| settings_of(run)).collect();
+    name_variants(&mut populations);
+    populations.into_iter().map(|population| population.variant).collect()
 }
 
-/// Learning curves of the runs: mean and standard error over the seeds of each method.
-pub fn learning(runs: &[Run], mode: Mode) -> Result<Figure, ViewError> {
-    let mut groups: Vec<(String, Vec<Vec<MetricsRow>>)> = Vec::new();
+/// What names a run, without its policies.
+fn settings_of(run: &Run) -> Population {
+    let config = run.config();
+    Population {
+        path: run.path().to_owned(),
+        folder: run.path().to_owned(),
+        task: config.task.clone(),
+        perturbation: Perturbation::default(),
+        physics: autoqd_env::Physics::Reference,
+        method: config.method.to_string(),
+        variant: String::new(),
+        seed: Some(config.seed),
+        policy: config.policy.clone(),
+        table: ArchiveTable::default(),
+        budget: None,
+        config: Some(config.clone()),
+    }
+}
+
+/// Names of the tasks of these runs, in the order of first appearance.
+pub(crate) fn tasks_of(runs: &[Run]) -> Vec<String> {
+    let mut tasks: Vec<String> = Vec::new();
     for run in runs {
-        let (name, rows) = (label(run, runs), run.metrics()?);
+        let name = &run.task().spec().name;
+        if !tasks.contains(name) {
+            tasks.push(name.clone());
+        }
+    }
+    tasks
+}
+
+/// Learning curves, one figure per task with a name for its file: mean and standard error over the seeds of each
+/// method.
+pub fn learning(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
+    let tasks = tasks_of(runs);
+    let figure = |task: &String| {
+        let own: Vec<&Run> = runs.iter().filter(|run| run.task().spec().name == *task).collect();
+        let (title, name) = match tasks.len() {
+            1 => ("", "learning".to_string()),
+            _ => (task.as_str(), format!("{task}-learning")),
+        };
+        Ok((name, learning_of(&own, title, mode)?))
+    };
+    tasks.iter().map(figure).collect()
+}
+
+fn learning_of(runs: &[&Run], title: &str, mode: Mode) -> Result<Figure, ViewError> {
+    let mut groups: Vec<(String, Vec<Vec<MetricsRow>>)> = Vec::new();
+    for (run, name) in runs.iter().zip(variants(runs)) {
+        let rows = run.metrics()?;
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, seeds)) => seeds.push(rows),
             None => groups.push((name, vec![rows])),
@@ -64,7 +111,7 @@ pub fn learning(runs: &[Run], mode: Mode) -> Result<Figure, ViewError> {
             (title.to_string(), curves.collect())
         })
         .collect();
-    let mut figure = learning_curves("", &panels, "iteration", mode);
+    let mut figure = learning_curves(title, &panels, "iteration", mode);
     if groups.iter().any(|(_, seeds)| seeds.len() > 1) {
         figure.note = "Bands: standard error over seeds.".to_string();
     }

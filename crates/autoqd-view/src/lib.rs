@@ -16,7 +16,7 @@ mod selection;
 pub mod server;
 
 pub use error::ViewError;
-pub use figures::{archive_plot, label, learning};
+pub use figures::{archive_plot, learning};
 pub use image::Image;
 pub use measured::measured_figures;
 pub use replay::Replay;

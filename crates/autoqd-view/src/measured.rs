@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::plot::{
-    Band, Curve, Figure, Mode, Point, Sample, ablation_bars, adaptation, band_over_seeds, box_plots,
-    success_counts, trade_off, violins,
+    Band, Curve, Figure, Mode, Point, Sample, ablation_bars, adaptation, band_over_seeds, success_counts,
+    summary_boxes, trade_off, violins,
 };
 use crate::{Run, ViewError};
 
@@ -53,6 +53,13 @@ pub fn measured_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)
     figures.extend(adaptation_figures(runs, mode)?);
     figures.extend(stability_figure(runs, mode)?);
     Ok(figures)
+}
+
+/// What `autoqd eval` found of each run; `None` for runs that were not measured.
+pub(crate) fn evaluations(runs: &[Run]) -> Result<Vec<Option<RunMetrics>>, ViewError> {
+    let one =
+        |run: &Run| Ok(read::<EvalFile>(&run.path().join("eval/metrics.json"))?.map(|file| file.metrics));
+    runs.iter().map(one).collect()
 }
 
 fn evaluation_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
@@ -140,45 +147,82 @@ fn score_bars(task: &str, runs: &[&RunMetrics], mode: Mode) -> Figure {
         let variants = names(runs.iter().map(|run| run.variant.as_str()));
         (title.to_string(), variants.iter().map(sample).collect())
     };
-    let panels: Vec<(String, Vec<Sample>)> = SCORES.iter().map(panel).collect();
-    ablation_bars(task, &panels, "", mode)
+    let mut panels: Vec<(String, Vec<Sample>)> = SCORES.iter().map(panel).collect();
+    // A task without hand-made measures has no ground truth.
+    panels.retain(|(_, samples)| samples.iter().any(|sample| !sample.values.is_empty()));
+    let setting = shorten(&mut panels);
+    let mut figure = ablation_bars(task, &panels, &setting, mode);
+    if panels.iter().flat_map(|(_, samples)| samples).any(|sample| sample.values.len() > 1) {
+        figure.note = "Whiskers: standard error over seeds.".to_string();
+    }
+    figure
+}
+
+/// Variants of one method that differ in one setting are named by its value; the setting itself is returned.
+fn shorten(panels: &mut [(String, Vec<Sample>)]) -> String {
+    let split = |name: &str| {
+        let (method, setting) = name.split_once(' ')?;
+        let (key, value) = setting.split_once('=').filter(|(_, value)| !value.contains('='))?;
+        Some(((method.to_string(), key.to_string()), value.to_string()))
+    };
+    let samples = || panels.iter().flat_map(|(_, samples)| samples);
+    let Some(first) = samples().next().and_then(|sample| split(&sample.group)) else { return String::new() };
+    if !samples().all(|sample| split(&sample.group).is_some_and(|(of, _)| of == first.0)) {
+        return String::new();
+    }
+    for sample in panels.iter_mut().flat_map(|(_, samples)| samples) {
+        if let Some((_, value)) = split(&sample.group) {
+            sample.group = value;
+        }
+    }
+    first.0.1
 }
 
 fn adaptation_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
     let studies: Vec<AdaptFile> = read_all(runs, "adapt/adaptation.json")?;
     let studies: Vec<&Adaptation> = studies.iter().map(|file| &file.adaptation).collect();
-    let Some(first) = studies.first() else { return Ok(Vec::new()) };
-    let knobs = names(
-        studies
-            .iter()
-            .flat_map(|s| &s.knobs)
-            .map(|k| k.vary.knob.to_string())
-            .collect::<Vec<_>>()
-            .iter()
-            .map(String::as_str),
-    );
+    let tasks = names(studies.iter().map(|study| study.task.as_str()));
+    let mut figures = Vec::new();
+    for task in &tasks {
+        let own: Vec<&Adaptation> = studies.iter().copied().filter(|study| study.task == *task).collect();
+        let prefix = if tasks.len() > 1 { format!("{task}-") } else { String::new() };
+        let named = |(name, figure)| (format!("{prefix}{name}"), figure);
+        figures.extend(adaptation_of_task(task, &own, mode).into_iter().map(named));
+    }
+    Ok(figures)
+}
+
+fn adaptation_of_task(task: &str, studies: &[&Adaptation], mode: Mode) -> Vec<(String, Figure)> {
+    let all = || studies.iter().flat_map(|study| &study.knobs);
+    let knobs: Vec<String> = all().map(|k| k.vary.knob.to_string()).collect();
+    let knobs = names(knobs.iter().map(String::as_str));
     let curves_of = |knob: &String| -> Vec<&AdaptationCurve> {
-        let all = studies.iter().flat_map(|s| &s.knobs).filter(|k| k.vary.knob.to_string() == *knob);
-        all.flat_map(|k| &k.curves).collect()
+        all().filter(|k| k.vary.knob.to_string() == *knob).flat_map(|k| &k.curves).collect()
     };
     let best: Vec<(String, Vec<Curve>)> =
         knobs.iter().map(|knob| (knob.clone(), by_variant(&curves_of(knob), best_return))).collect();
-    let mut figures = vec![("adaptation".to_string(), adaptation(&first.task, &best, mode))];
+    let mut figure = adaptation(task, &best, mode);
+    figure.note = "Bands: standard error over seeds, or over the rollouts of a single run.".to_string();
+    let mut figures = vec![("adaptation".to_string(), figure)];
+    let shares = studies.first().map(|study| study.options.success.clone()).unwrap_or_default();
     for knob in &knobs {
         let curves = curves_of(knob);
-        let counts = first.options.success.iter().enumerate().map(|(i, share)| {
+        let counts = shares.iter().enumerate().map(|(i, share)| {
             let count = move |point: &CurvePoint| Some(((*point.successes.get(i)?)? as f64, 0.0));
             (format!("p = {share}"), by_variant(&curves, count))
         });
-        let title = format!("{}: policies that keep their return", first.task);
-        figures.push((
-            format!("success-{knob}"),
-            success_counts(&title, knob, &counts.collect::<Vec<_>>(), mode),
-        ));
-        let title = format!("{}: returns, without negative ones", first.task);
-        figures.push((format!("returns-{knob}"), box_plots(&title, &boxes(&curves), knob, "return", mode)));
+        let title = format!("{task}: policies that keep their return");
+        let counts: Vec<(String, Vec<Curve>)> = counts.collect();
+        // Where the best return is not positive, no share of it counts as success.
+        if counts.iter().flat_map(|(_, curves)| curves).any(|curve| !curve.band.x.is_empty()) {
+            figures.push((format!("success-{knob}"), success_counts(&title, knob, &counts, mode)));
+        }
+        let title = format!("{task}: returns, without negative ones");
+        let mut figure = summary_boxes(&title, &boxes(&curves), knob, "return", mode);
+        figure.note = "From the smallest to the largest, mean of the quantiles over seeds.".to_string();
+        figures.push((format!("returns-{knob}"), figure));
     }
-    Ok(figures)
+    figures
 }
 
 fn best_return(point: &CurvePoint) -> Option<(f64, f64)> {
@@ -219,16 +263,28 @@ fn own_band(points: &[(f64, (f64, f64))]) -> Band {
     }
 }
 
-/// The five numbers of each box stand for the returns they summarise: their quartiles are the same.
+/// The five numbers of each box, for several seeds of a variant their mean.
 fn boxes(curves: &[&AdaptationCurve]) -> Vec<Sample> {
-    let of = |curve: &&AdaptationCurve| -> Vec<Sample> {
-        let sample = |b: &autoqd::metrics::ReturnBox| {
-            let values = b.quantiles?.to_vec();
-            Some(Sample { group: b.value.to_string(), series: curve.variant.clone(), values })
-        };
-        curve.boxes.iter().filter_map(sample).collect()
+    let mut found: Vec<(f64, &str, Vec<[f64; 5]>)> = Vec::new();
+    for curve in curves {
+        for (value, quantiles) in curve.boxes.iter().filter_map(|b| Some((b.value, b.quantiles?))) {
+            let same =
+                |(other, variant, _): &&mut (f64, &str, _)| *other == value && *variant == curve.variant;
+            match found.iter_mut().find(same) {
+                Some((_, _, seeds)) => seeds.push(quantiles),
+                None => found.push((value, &curve.variant, vec![quantiles])),
+            }
+        }
+    }
+    // A value at which the first variant has no box still has its place in the order.
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mean = |seeds: &[[f64; 5]], i: usize| seeds.iter().map(|q| q[i]).sum::<f64>() / seeds.len() as f64;
+    let sample = |(value, variant, seeds): &(f64, &str, Vec<[f64; 5]>)| Sample {
+        group: value.to_string(),
+        series: variant.to_string(),
+        values: (0..5).map(|i| mean(seeds, i)).collect(),
     };
-    curves.iter().flat_map(of).collect()
+    found.iter().map(sample).collect()
 }
 
 fn stability_figure(runs: &[Run], mode: Mode) -> Result<Option<(String, Figure)>, ViewError> {
@@ -236,11 +292,18 @@ fn stability_figure(runs: &[Run], mode: Mode) -> Result<Option<(String, Figure)>
     for run in runs {
         if let Some(file) = read::<StabilityFile>(&run.path().join("eval/stability.json"))? {
             let values = file.stability.variances.into_iter().flatten().collect();
-            let group = run.task().spec().name.clone();
-            samples.push(Sample { group, series: file.stability.variant, values });
+            add(&mut samples, run.task().spec().name.clone(), file.stability.variant, values);
         }
     }
     let title = "Variance of measures between rollouts of a policy";
     let figure = || violins(title, &samples, "", "variance", mode);
     Ok((!samples.is_empty()).then(|| ("stability".to_string(), figure())))
+}
+
+/// Adds numbers to the sample of this group and series: the policies of all seeds make one violin.
+fn add(samples: &mut Vec<Sample>, group: String, series: String, values: Vec<f64>) {
+    match samples.iter_mut().find(|sample| sample.group == group && sample.series == series) {
+        Some(sample) => sample.values.extend(values),
+        None => samples.push(Sample { group, series, values }),
+    }
 }

@@ -96,13 +96,9 @@ pub fn heatmap_pairs(title: &str, archive: &ArchivePlot, mode: Mode) -> Figure {
         return strip(title, archive, mode);
     }
     let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
-    let mut panels: Vec<Panel> = pairs.map(|(i, j)| archive.panel(i, j)).collect();
-    for panel in &mut panels {
-        panel.color_bar = Some(archive.color_bar());
-    }
-    let columns = if panels.len() == 1 { 1 } else { 3 };
-    let mut figure = Figure::grid(title, panels, columns);
-    figure.panel_size = (370.0, 300.0);
+    let mut figure = Figure::grid(title, pairs.map(|(i, j)| archive.panel(i, j)).collect(), 3);
+    figure.panel_size = (310.0, 300.0);
+    figure.color_bar = Some(archive.color_bar());
     figure.note = "Each cell shows the best elite of all that fall into it.".to_string();
     figure
 }

@@ -4,6 +4,7 @@ use super::figure::{Figure, LegendEntry, Panel};
 use super::mark::{Mark, Marker};
 use super::scale::Axis;
 use super::stats::Band;
+use super::svg::{Anchor, TextStyle};
 use super::theme::{Mode, Theme, dash};
 
 /// A named curve with its band.
@@ -34,15 +35,25 @@ pub fn curve_panel(title: &str, x_label: &str, y_label: &str, curves: &[Curve], 
     let (low, high) = super::scale::extent(curves.iter().flat_map(|c| c.band.x.iter().copied()));
     let ys = curves.iter().flat_map(|c| c.band.low.iter().chain(&c.band.high).copied());
     let mut panel = Panel::new(title, Axis::linear(x_label, (low, high)), Axis::fit(y_label, ys));
+    panel.x.whole = x_label == "iteration";
     for (i, curve) in curves.iter().enumerate() {
         let band = &curve.band;
         panel.marks.push(Mark::band(&band.x, &band.low, &band.high, theme.series(i)));
     }
     for (i, curve) in curves.iter().enumerate() {
         let points = curve.band.x.iter().copied().zip(curve.band.mean.iter().copied()).collect();
-        panel.marks.push(Mark::line(points, theme.series(i), dash(i)));
+        panel.marks.push(curve_mark(points, i, &theme));
     }
     panel
+}
+
+/// A line, or a dot where one point is all there is.
+fn curve_mark(points: Vec<(f64, f64)>, i: usize, theme: &Theme) -> Mark {
+    let color = theme.series(i);
+    match points.len() {
+        1 => Mark::Dots { points, color, marker: Marker::series(i), radius: 4.0, opacity: 1.0 },
+        _ => Mark::line(points, color, dash(i)),
+    }
 }
 
 fn line_legend<'a>(names: impl IntoIterator<Item = &'a str>, theme: &Theme) -> Vec<LegendEntry> {
@@ -102,10 +113,29 @@ fn curves_side_by_side(
     figure
 }
 
+/// The names of the tasks beside their points, one under the other where points lie together.
+fn task_names(points: &[Point], theme: &Theme) -> Vec<Mark> {
+    let near = |a: &Point, b: &Point| (a.x - b.x).abs() < 0.16 && (a.y - b.y).abs() < 0.02;
+    let label = |(i, p): (usize, &Point)| {
+        let line = points[..i].iter().filter(|other| !other.label.is_empty() && near(p, other)).count();
+        // At the right edge the name goes to the left of its point.
+        let right = p.x > 0.85;
+        let anchor = if right { Anchor::End } else { Anchor::Start };
+        Mark::Label {
+            at: (p.x, p.y),
+            shift: (if right { -9.0 } else { 9.0 }, 3.5 + 12.0 * line as f64),
+            text: p.label.clone(),
+            style: TextStyle::new(10.5, theme.muted).anchor(anchor),
+        }
+    };
+    points.iter().enumerate().filter(|(_, p)| !p.label.is_empty()).map(label).collect()
+}
+
 /// Quality against diversity; points above the diagonal trade quality for diversity at a profit.
 pub fn trade_off(title: &str, points: &[Point], mode: Mode) -> Figure {
     let theme = Theme::new(mode);
-    let axis = |label: &str| Axis::linear(label, (-0.05, 1.08));
+    // Room below for names that stand one under the other.
+    let axis = |label: &str| Axis::linear(label, (-0.17, 1.08));
     let mut panel = Panel::new("", axis("normalised mean objective"), axis("normalised Vendi score"));
     let diagonal = vec![(-1.0, -1.0), (2.0, 2.0)];
     panel.marks.push(Mark::Line {
@@ -126,12 +156,8 @@ pub fn trade_off(title: &str, points: &[Point], mode: Mode) -> Figure {
         let (color, marker) = (theme.series(i), Marker::series(i));
         let dots = own().map(|p| (p.x, p.y)).collect();
         panel.marks.push(Mark::Dots { points: dots, color, marker, radius: 6.0, opacity: 0.85 });
-        for p in own().filter(|p| !p.label.is_empty()) {
-            let style = super::svg::TextStyle::new(9.5, theme.muted);
-            let (at, shift) = ((p.x, p.y), (8.0, 3.0));
-            panel.marks.push(Mark::Label { at, shift, text: p.label.clone(), style });
-        }
     }
+    panel.marks.extend(task_names(points, &theme));
     let mut figure = Figure::single(title, panel);
     figure.panel_size = (600.0, 520.0);
     let entry = |(i, name): (usize, &&str)| LegendEntry {

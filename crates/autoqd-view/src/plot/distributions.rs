@@ -86,12 +86,27 @@ pub fn box_plots(title: &str, samples: &[Sample], x_label: &str, y_label: &str, 
     })
 }
 
+/// Boxes of samples whose five values are smallest, quartiles and largest; the whiskers reach to the ends.
+pub fn summary_boxes(title: &str, samples: &[Sample], x_label: &str, y_label: &str, mode: Mode) -> Figure {
+    let theme = Theme::new(mode);
+    let y = Axis::fit(y_label, samples.iter().flat_map(|s| s.values.iter().copied()));
+    grouped(title, samples, x_label, y, &theme, |sorted, x, half, color| {
+        box_marks([0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(sorted, q)), x, half, color, &theme)
+    })
+}
+
 fn one_box(sorted: &[f64], x: f64, half: f64, color: Rgb, theme: &Theme) -> Vec<Mark> {
     let [q1, q2, q3] = [0.25, 0.5, 0.75].map(|q| quantile(sorted, q));
     let reach = 1.5 * (q3 - q1);
     let inside = || sorted.iter().copied().filter(|v| (q1 - reach..=q3 + reach).contains(v));
     let (low, high) = extent(inside());
-    let beyond = sorted.iter().filter(|v| **v < low || **v > high).map(|v| (x, *v)).collect();
+    let points = sorted.iter().filter(|v| **v < low || **v > high).map(|v| (x, *v)).collect();
+    let mut marks = box_marks([low, q1, q2, q3, high], x, half, color, theme);
+    marks.push(Mark::Dots { points, color, marker: Marker::Circle, radius: 1.6, opacity: 0.5 });
+    marks
+}
+
+fn box_marks([low, q1, q2, q3, high]: [f64; 5], x: f64, half: f64, color: Rgb, theme: &Theme) -> Vec<Mark> {
     vec![
         Mark::Whisker { x, y: (low, high), cap: 0.5 * half, color },
         Mark::Tiles(vec![Tile { x: (x - half, x + half), y: (q1, q3), color }]),
@@ -102,7 +117,6 @@ fn one_box(sorted: &[f64], x: f64, half: f64, color: Rgb, theme: &Theme) -> Vec<
             width: 2.0,
             opacity: 1.0,
         },
-        Mark::Dots { points: beyond, color, marker: Marker::Circle, radius: 1.6, opacity: 0.5 },
     ]
 }
 

@@ -8,6 +8,10 @@ use super::theme::{Mode, Rgb, Theme, sequential};
 const TITLE: f64 = 15.0;
 const LABEL: f64 = 12.0;
 const TICK: f64 = 11.0;
+/// Room at the right for a colour bar and its numbers.
+const BAR_ROOM: f64 = 76.0;
+/// Names of groups that have no room side by side are slanted by this many degrees.
+const SLANT: f64 = 24.0;
 
 /// A colour scale beside a panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +82,8 @@ pub struct Figure {
     pub legend: Vec<LegendEntry>,
     /// A remark under the panels, may be empty.
     pub note: String,
+    /// Colour scale at the right of all panels, where they share one.
+    pub color_bar: Option<ColorBar>,
 }
 
 /// Where a panel's data go on the page.
@@ -112,7 +118,7 @@ impl Figure {
     pub fn grid(title: impl Into<String>, panels: Vec<Panel>, columns: usize) -> Self {
         let panel_size = if panels.len() == 1 { (640.0, 420.0) } else { (360.0, 290.0) };
         let (title, legend, note) = (title.into(), Vec::new(), String::new());
-        Self { title, panels, columns: columns.max(1), panel_size, legend, note }
+        Self { title, panels, columns: columns.max(1), panel_size, legend, note, color_bar: None }
     }
 
     /// The picture as an SVG document, the same bytes for the same content.
@@ -120,7 +126,8 @@ impl Figure {
         let theme = Theme::new(mode);
         let columns = self.columns.min(self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
-        let width = 16.0 + columns as f64 * self.panel_size.0;
+        let panels_width = 8.0 + columns as f64 * self.panel_size.0;
+        let width = panels_width + if self.color_bar.is_some() { BAR_ROOM } else { 8.0 };
         let title_height = if self.title.is_empty() { 8.0 } else { 34.0 };
         let legend_rows = legend_rows(&self.legend, width - 32.0);
         let top = title_height + 22.0 * legend_rows.len() as f64;
@@ -143,6 +150,10 @@ impl Figure {
                 self.panel_size,
                 &theme,
             );
+        }
+        if let Some(bar) = &self.color_bar {
+            let height = rows as f64 * self.panel_size.1;
+            draw_color_bar(&mut svg, (panels_width, top + 10.0, height - 56.0), bar, &theme);
         }
         if !self.note.is_empty() {
             svg.text((16.0, height - 10.0), &self.note, TextStyle::new(TICK, theme.muted));
@@ -186,9 +197,10 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, at: (f64, f64), size: (f64, f64), th
     let y_ticks = panel.y.ticks((size.1 / 60.0) as usize);
     let widest = y_ticks.iter().map(|(_, label)| text_width(label, TICK)).fold(0.0, f64::max);
     let left = 18.0 + widest + if panel.y.label.is_empty() { 0.0 } else { 20.0 };
-    let right = if panel.color_bar.is_some() { 76.0 } else { 14.0 };
+    let right = if panel.color_bar.is_some() { BAR_ROOM } else { 14.0 };
     let top = if panel.title.is_empty() { 10.0 } else { 28.0 };
-    let bottom = if panel.x.label.is_empty() { 26.0 } else { 46.0 };
+    let slanted = slanted_names(&panel.x, size.0 - left - right);
+    let bottom = if panel.x.label.is_empty() { 26.0 } else { 46.0 } + slanted.unwrap_or(0.0);
     let area = Area {
         left: (at.0 + left).round(),
         top: (at.1 + top).round(),
@@ -202,8 +214,17 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, at: (f64, f64), size: (f64, f64), th
     draw_marks(svg, &area);
     draw_axes(svg, &area, &x_ticks, &y_ticks, theme, left);
     if let Some(bar) = &panel.color_bar {
-        draw_color_bar(svg, &area, bar, theme);
+        let place = (area.left + area.width + 12.0, area.top, area.height);
+        draw_color_bar(svg, place, bar, theme);
     }
+}
+
+/// Additional room under the axis if the names of its places must be slanted.
+fn slanted_names(axis: &Axis, width: f64) -> Option<f64> {
+    let names = axis.ticks.as_ref()?;
+    let longest = names.iter().map(|(_, name)| text_width(name, TICK)).fold(0.0, f64::max);
+    let room = width / (axis.range.1 - axis.range.0).max(1.0);
+    (longest > room - 6.0).then(|| longest * SLANT.to_radians().sin())
 }
 
 fn shown<'t>(axis: &Axis, ticks: &'t [(f64, String)]) -> impl Iterator<Item = &'t (f64, String)> {
@@ -248,9 +269,15 @@ fn draw_axes(
     let panel = area.panel;
     svg.line((area.left, bottom), (area.left + area.width, bottom), theme.muted, 1.0);
     svg.line((area.left, area.top), (area.left, bottom), theme.muted, 1.0);
+    let slanted = slanted_names(&panel.x, area.width);
+    let style = TextStyle::new(TICK, theme.muted);
+    let style = match slanted {
+        Some(_) => style.anchor(Anchor::End).rotate(-SLANT),
+        None => style.anchor(Anchor::Middle),
+    };
     for (value, label) in shown(&panel.x, x) {
         let (px, _) = area.pixel((*value, panel.y.range.0));
-        svg.text((px, bottom + 16.0), label, TextStyle::new(TICK, theme.muted).anchor(Anchor::Middle));
+        svg.text((px + if slanted.is_some() { 6.0 } else { 0.0 }, bottom + 16.0), label, style);
     }
     for (value, label) in shown(&panel.y, y) {
         let (_, py) = area.pixel((panel.x.range.0, *value));
@@ -258,25 +285,25 @@ fn draw_axes(
     }
     let center = area.left + 0.5 * area.width;
     let label = TextStyle::new(LABEL, theme.ink).anchor(Anchor::Middle);
-    svg.text((center, bottom + 36.0), &panel.x.label, label);
+    svg.text((center, bottom + 36.0 + slanted.unwrap_or(0.0)), &panel.x.label, label);
     let side = (area.left - left_margin + 16.0, area.top + 0.5 * area.height);
     svg.text(side, &panel.y.label, label.rotate(-90.0));
     svg.text((area.left, area.top - 9.0), &panel.title, TextStyle::new(LABEL + 1.0, theme.ink).bold());
 }
 
-fn draw_color_bar(svg: &mut Svg, area: &Area<'_>, bar: &ColorBar, theme: &Theme) {
-    let (x, steps) = (area.left + area.width + 12.0, 64);
+fn draw_color_bar(svg: &mut Svg, (x, top, height): (f64, f64, f64), bar: &ColorBar, theme: &Theme) {
+    let steps = 64;
     for i in 0..steps {
         let (from, to) = (f64::from(i) / f64::from(steps), f64::from(i + 1) / f64::from(steps));
-        let y = (area.top + area.height * (1.0 - to)).floor();
-        let end = (area.top + area.height * (1.0 - from)).ceil();
+        let y = (top + height * (1.0 - to)).floor();
+        let end = (top + height * (1.0 - from)).ceil();
         svg.rect(x, y, 12.0, end - y, sequential(0.5 * (from + to)));
     }
     let axis = Axis::linear("", bar.range);
-    for (value, label) in axis.ticks((area.height / 60.0) as usize) {
-        let y = area.top + area.height * (1.0 - axis.place(value));
+    for (value, label) in axis.ticks((height / 60.0) as usize) {
+        let y = top + height * (1.0 - axis.place(value));
         svg.text((x + 16.0, y + 4.0), &label, TextStyle::new(TICK, theme.muted));
     }
     let style = TextStyle::new(TICK, theme.ink).anchor(Anchor::End);
-    svg.text((x + 56.0, area.top - 9.0), &bar.label, style);
+    svg.text((x + 58.0, top - 9.0), &bar.label, style);
 }

@@ -16,7 +16,7 @@ mod theme;
 
 pub use archive::{ArchivePlot, heatmap, heatmap_pairs, parallel_axes};
 pub use curves::{Curve, Point, adaptation, curve_panel, learning_curves, success_counts, trade_off};
-pub use distributions::{Sample, ablation_bars, box_plots, violins};
+pub use distributions::{Sample, ablation_bars, box_plots, summary_boxes, violins};
 pub use figure::{ColorBar, Figure, LegendEntry, Panel};
 pub use mark::{Mark, Marker, Tile};
 pub use raster::{png, svg_to_pixels};

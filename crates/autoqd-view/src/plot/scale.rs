@@ -23,12 +23,15 @@ pub struct Axis {
     pub ticks: Option<Vec<(f64, String)>>,
     /// Whether ticks draw a grid line.
     pub grid: bool,
+    /// Whether ticks are whole numbers only, for what is counted.
+    pub whole: bool,
 }
 
 impl Axis {
     /// A linear axis over exactly this range.
     pub fn linear(label: impl Into<String>, range: (f64, f64)) -> Self {
-        Self { label: label.into(), range: widen(range), scale: Scale::Linear, ticks: None, grid: true }
+        let (label, range) = (label.into(), widen(range));
+        Self { label, range, scale: Scale::Linear, ticks: None, grid: true, whole: false }
     }
 
     /// A linear axis that holds all the numbers with a little room.
@@ -44,14 +47,15 @@ impl Axis {
         let low = libm::pow(10.0, libm::log10(low.max(1e-300)).floor());
         let high = libm::pow(10.0, libm::log10(high.max(1e-300)).ceil());
         let range = if low < high { (low, high) } else { (low, 10.0 * low) };
-        Self { label: label.into(), range, scale: Scale::Log, ticks: None, grid: true }
+        Self { label: label.into(), range, scale: Scale::Log, ticks: None, grid: true, whole: false }
     }
 
     /// One place per name, at 0, 1, 2, ...
     pub fn named(label: impl Into<String>, names: &[String]) -> Self {
         let ticks = names.iter().enumerate().map(|(i, name)| (i as f64, name.clone())).collect();
         let range = (-0.5, names.len().max(1) as f64 - 0.5);
-        Self { label: label.into(), range, scale: Scale::Linear, ticks: Some(ticks), grid: false }
+        let label = label.into();
+        Self { label, range, scale: Scale::Linear, ticks: Some(ticks), grid: false, whole: false }
     }
 
     /// Place of a number: 0 at the low end, 1 at the high end.
@@ -70,7 +74,7 @@ impl Axis {
     pub fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
         match (&self.ticks, self.scale) {
             (Some(ticks), _) => ticks.clone(),
-            (None, Scale::Linear) => linear_ticks(self.range, wanted),
+            (None, Scale::Linear) => linear_ticks(self.range, wanted, self.whole),
             (None, Scale::Log) => log_ticks(self.range, wanted),
         }
     }
@@ -95,8 +99,8 @@ fn widen((low, high): (f64, f64)) -> (f64, f64) {
     }
 }
 
-fn linear_ticks((low, high): (f64, f64), wanted: usize) -> Vec<(f64, String)> {
-    let step = round_step((high - low) / wanted.max(1) as f64);
+fn linear_ticks((low, high): (f64, f64), wanted: usize, whole: bool) -> Vec<(f64, String)> {
+    let step = round_step((high - low) / wanted.max(1) as f64).max(if whole { 1.0 } else { 0.0 });
     let decimals = (-libm::log10(step).floor()).max(0.0) as usize;
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
@@ -111,8 +115,10 @@ fn round_step(least: f64) -> f64 {
 
 fn tick_label(value: f64, decimals: usize) -> String {
     let size = value.abs();
-    let text = if size >= 1e6 || (size > 0.0 && size < 1e-4) {
+    let text = if size >= 1e9 || (size > 0.0 && size < 1e-4) {
         format!("{value:.1e}")
+    } else if size >= 1e6 {
+        format!("{}M", crate::plot::svg::number(value / 1e6))
     } else if size >= 1e4 && decimals == 0 {
         format!("{}k", crate::plot::svg::number(value / 1000.0))
     } else {
@@ -152,6 +158,9 @@ mod tests {
             ["\u{2212}0", "200"].map(|s| s.replace("\u{2212}0", "0"))
         );
         assert_eq!(labels(&Axis::linear("", (0.0, 40000.0)), 4), ["0", "10k", "20k", "30k", "40k"]);
+        assert_eq!(labels(&Axis::linear("", (0.0, 1.6e6)), 4), ["0", "500k", "1M", "1.5M"]);
+        let counted = Axis { whole: true, ..Axis::linear("", (0.5, 2.5)) };
+        assert_eq!(labels(&counted, 6), ["1", "2"]);
         assert_eq!(labels(&Axis::log("", [0.002, 30.0]), 9), ["0.001", "0.01", "0.1", "1", "10", "100"]);
     }
 

@@ -1,9 +1,9 @@
 //! A camera that follows the body.
 
-use autoqd_env::{Pose, Scene, ShapeKind};
+use autoqd_env::ShapeKind;
 
 use super::solid::Ray;
-use super::vector::{V3, v3};
+use super::vector::{Frame, V3, v3};
 use crate::replay::Replay;
 
 /// A pinhole camera.
@@ -63,23 +63,27 @@ pub struct View {
     targets: Vec<V3>,
 }
 
+/// Share of the picture's height and width that the body may fill.
+const FILL: f64 = 0.8;
+
 impl View {
     /// Looks from the side at bodies that stay in a vertical plane, from above at those that stay in a
-    /// horizontal one, else from a corner; near enough to fill the picture.
-    pub fn of(replay: &Replay) -> Self {
-        let radius = reach_of_body(replay).max(0.05);
-        let [_, spread_y, spread_z] = spread(replay);
-        let thin = 0.02 * radius;
-        let (azimuth, elevation): (f64, f64) = match (spread_y < thin, spread_z < thin) {
-            (true, false) => (-78.0, 11.0),
+    /// horizontal one, else from a corner; near enough to fill a picture of this width per height, and far enough
+    /// that nothing is ever cut off.
+    pub fn of(replay: &Replay, aspect: f64) -> Self {
+        let [_, (front, back), (bottom, top)] = ranges(replay);
+        let thin = 0.02 * body_size(replay);
+        let (azimuth, elevation): (f64, f64) = match (back - front < thin, top - bottom < thin) {
             (_, true) => (-80.0, 52.0),
+            (true, false) => (-78.0, 11.0),
             (false, false) => (-58.0, 24.0),
         };
         let (azimuth, elevation) = (azimuth.to_radians(), elevation.to_radians());
         let flat = elevation.cos();
         let direction = v3(flat * azimuth.cos(), flat * azimuth.sin(), elevation.sin());
-        let zoom = 0.3;
-        Self { offset: direction * (1.02 * radius / zoom), zoom, targets: targets(replay) }
+        let (zoom, targets) = (0.3, targets(replay));
+        let distance = distance_that_fits(replay, &targets, direction, zoom, aspect);
+        Self { offset: direction * distance, zoom, targets }
     }
 
     pub(crate) fn camera(&self, frame: usize) -> Camera {
@@ -88,62 +92,74 @@ impl View {
     }
 }
 
-fn solids<'a>(
-    scene: &'a Scene,
-    poses: &'a [Pose],
-) -> impl Iterator<Item = (&'a autoqd_env::Shape, &'a Pose)> {
-    scene.shapes.iter().zip(poses).filter(|(shape, _)| shape.kind != ShapeKind::Plane)
+/// Balls that hold the ends of every solid of a frame.
+fn balls(replay: &Replay, frame: usize) -> impl Iterator<Item = (V3, f64)> {
+    let shapes = replay.scene.shapes.iter().zip(replay.poses(frame));
+    let solids = shapes.filter(|(shape, _)| shape.kind != ShapeKind::Plane);
+    solids.flat_map(|(shape, pose)| {
+        let [a, b, c] = shape.size;
+        let (half, radius) = match shape.kind {
+            ShapeKind::Capsule | ShapeKind::Cylinder => (b, a),
+            ShapeKind::Sphere => (0.0, a),
+            ShapeKind::Ellipsoid => (0.0, a.max(b).max(c)),
+            _ => (0.0, v3(a, b, c).length()),
+        };
+        let axis = Frame::from(pose).z() * half;
+        let center = V3::from(pose.position);
+        [(center + axis, radius), (center - axis, radius)]
+    })
 }
 
-/// Largest distance of any part of the body from its middle, over a sample of frames.
-fn reach_of_body(replay: &Replay) -> f64 {
-    let mut reach: f64 = 0.0;
+/// From how far away every ball of every frame lies within the picture.
+fn distance_that_fits(replay: &Replay, targets: &[V3], back: V3, zoom: f64, aspect: f64) -> f64 {
+    let camera = Camera::new(back, v3(0.0, 0.0, 0.0), zoom);
+    let mut distance: f64 = 0.05 / zoom;
     for frame in sample(replay) {
-        let center = middle(replay, frame);
-        for (shape, pose) in solids(&replay.scene, replay.poses(frame)) {
-            let own = shape.size[0] + if shape.kind == ShapeKind::Capsule { shape.size[1] } else { 0.0 };
-            reach = reach.max((V3::from(pose.position) - center).length() + own);
+        for (center, radius) in balls(replay, frame) {
+            let from = center - targets[frame];
+            let side = (from.dot(camera.right).abs() + radius) / aspect;
+            let up = from.dot(camera.up).abs() + radius;
+            distance = distance.max(side.max(up) / (FILL * zoom) - from.dot(camera.forward));
         }
     }
-    reach
+    distance
 }
 
-/// Middle of the box around the centres of all shapes that move with the body; in the plane it stays with the
-/// followed shape, so that a swinging limb does not shake the picture.
-fn middle(replay: &Replay, frame: usize) -> V3 {
-    let poses = replay.poses(frame);
-    let followed = poses[replay.scene.follow].position;
-    let heights = || solids(&replay.scene, poses).map(|(_, pose)| pose.position[2]);
-    let (low, high) = heights().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), z| (l.min(z), h.max(z)));
-    v3(followed[0], followed[1], 0.5 * (low + high))
-}
-
-/// How far the shapes move along each axis of the world.
-fn spread(replay: &Replay) -> [f64; 3] {
-    let mut spread = [0.0_f64; 3];
-    let first = replay.poses(0);
+/// Where the middles of the shapes are along each axis of the world, over a sample of frames.
+fn ranges(replay: &Replay) -> [(f64, f64); 3] {
+    let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); 3];
     for frame in sample(replay) {
-        let shapes = replay.scene.shapes.iter().zip(replay.poses(frame)).zip(first);
-        for ((_, now), then) in shapes.filter(|((shape, _), _)| shape.kind != ShapeKind::Plane) {
-            for (axis, widest) in spread.iter_mut().enumerate() {
-                *widest = widest.max((now.position[axis] - then.position[axis]).abs());
+        let shapes = replay.scene.shapes.iter().zip(replay.poses(frame));
+        for (_, pose) in shapes.filter(|(shape, _)| shape.kind != ShapeKind::Plane) {
+            for (range, at) in ranges.iter_mut().zip(pose.position) {
+                *range = (range.0.min(at), range.1.max(at));
             }
         }
     }
-    spread
+    ranges
 }
 
-fn sample(replay: &Replay) -> impl Iterator<Item = usize> {
+/// Largest distance of any part of the body from the shape that is followed, at the start.
+fn body_size(replay: &Replay) -> f64 {
+    let center = V3::from(replay.poses(0)[replay.scene.follow].position);
+    balls(replay, 0).map(|(at, radius)| (at - center).length() + radius).fold(0.05, f64::max)
+}
+
+fn sample(replay: &Replay) -> impl Iterator<Item = usize> + use<> {
     let frames = replay.frames();
     (0..frames).step_by((frames / 64).max(1))
 }
 
-/// The path of the followed shape, smoothed over half a second; its height over all frames, so that a jump is
-/// seen as a jump.
+/// The path of the followed shape, smoothed over half a second; its height is the middle of all heights, so that a
+/// jump is seen as a jump.
 fn targets(replay: &Replay) -> Vec<V3> {
     let frames = replay.frames();
-    let path: Vec<V3> = (0..frames).map(|f| middle(replay, f)).collect();
-    let height = path.iter().map(|p| p.z).sum::<f64>() / frames.max(1) as f64;
+    let path: Vec<V3> =
+        (0..frames).map(|f| V3::from(replay.poses(f)[replay.scene.follow].position)).collect();
+    let ends = sample(replay).flat_map(|f| balls(replay, f)).map(|(at, r)| (at.z - r, at.z + r));
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), (low, high)| (l.min(low), h.max(high)));
+    let height = if low <= high { 0.5 * (low + high) } else { 0.0 };
     let window = (0.25 / replay.seconds_per_frame().max(1e-3)).round() as usize;
     let smooth = |f: usize| {
         let around = &path[f.saturating_sub(window)..(f + window + 1).min(frames)];

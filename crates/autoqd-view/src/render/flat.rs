@@ -33,7 +33,7 @@ impl FlatView {
         let mean = path.iter().map(|p| p[1]).sum::<f64>() / path.len().max(1) as f64;
         let reach = replay.scene.shapes.iter().filter(|s| !is_open_line(s)).map(reach).fold(0.1, f64::max);
         // Limbs hang from one another: about four of the longest fill the height.
-        let height = 6.5 * reach;
+        let height = 5.2 * reach;
         Self { centers: path.iter().map(|p| (p[0], mean - 0.03 * height)).collect(), height, width: 0.0 }
     }
 

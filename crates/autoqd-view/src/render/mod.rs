@@ -56,8 +56,12 @@ impl<'a> Renderer<'a> {
         if replay.frames() == 0 || replay.scene.shapes.is_empty() {
             return Err(ViewError::NothingToDraw);
         }
-        let eye =
-            if replay.scene.flat { Eye::Plane(FlatView::of(replay)) } else { Eye::Space(View::of(replay)) };
+        let aspect = style.width as f64 / style.height.max(1) as f64;
+        let eye = if replay.scene.flat {
+            Eye::Plane(FlatView::of(replay))
+        } else {
+            Eye::Space(View::of(replay, aspect))
+        };
         Ok(Self { replay, style, eye })
     }
 

@@ -4,10 +4,12 @@ mod behaviours;
 
 use std::fmt::Write;
 
+use autoqd::metrics::RunMetrics;
 use autoqd::run_folder::{ArchiveTable, Status};
 
 use self::behaviours::behaviours;
-use crate::figures::{archive_plot, learning};
+use crate::figures::{archive_plot, learning, tasks_of};
+use crate::measured::{evaluations, measured_figures};
 use crate::plot::svg::escape;
 use crate::plot::{Figure, Mode, heatmap_pairs, parallel_axes};
 use crate::{Run, ViewError};
@@ -50,7 +52,12 @@ pub fn report(runs: &[Run], options: ReportOptions) -> Result<String, ViewError>
     );
     let statuses: Vec<Status> = runs.iter().map(Run::status).collect::<Result<_, _>>()?;
     page.push_str(&numbers(runs, &statuses));
-    page.push_str(&section("Learning", &both(|mode| learning(runs, mode))?));
+    page.push_str(&section("Learning", &all_of(|mode| learning(runs, mode))?));
+    let measured = all_of(|mode| measured_figures(runs, mode))?;
+    let evaluations = evaluations(runs)?;
+    if !measured.is_empty() || evaluations.iter().any(Option::is_some) {
+        page.push_str(&section("Measured", &format!("{}{measured}", measured_numbers(runs, &evaluations))));
+    }
     for run in runs {
         page.push_str(&run_section(run, runs.len() > 1, options)?);
     }
@@ -63,9 +70,7 @@ pub fn report(runs: &[Run], options: ReportOptions) -> Result<String, ViewError>
 }
 
 fn subtitle(runs: &[Run]) -> String {
-    let mut tasks: Vec<&str> = runs.iter().map(|run| run.config().task.as_str()).collect();
-    tasks.dedup();
-    format!("<p>{}</p>", escape(&tasks.join(", ")))
+    format!("<p>{}</p>", escape(&tasks_of(runs).join(", ")))
 }
 
 fn section(title: &str, content: &str) -> String {
@@ -80,6 +85,43 @@ fn both(make: impl Fn(Mode) -> Result<Figure, ViewError>) -> Result<String, View
         figure(Mode::Light)?,
         figure(Mode::Dark)?
     ))
+}
+
+/// Figures with their file names, for light and for dark pages.
+fn all_of(make: impl Fn(Mode) -> Result<Vec<(String, Figure)>, ViewError>) -> Result<String, ViewError> {
+    let (light, dark) = (make(Mode::Light)?, make(Mode::Dark)?);
+    let pairs = light.into_iter().zip(dark);
+    pairs.map(|((_, l), (_, d))| both(|m| Ok(if m == Mode::Light { l.clone() } else { d.clone() }))).collect()
+}
+
+/// What `autoqd eval` found, one row per run that was measured.
+fn measured_numbers(runs: &[Run], evaluations: &[Option<RunMetrics>]) -> String {
+    if evaluations.iter().all(Option::is_none) {
+        return String::new();
+    }
+    let mut table = String::from(
+        "<div class=\"wide\"><table><thead><tr><th>run</th><th>policies</th><th>GT QD score</th>\
+         <th>GT cells</th><th>Vendi score</th><th>qVS</th><th>mean return</th><th>best return</th></tr></thead><tbody>\n",
+    );
+    for (run, found) in runs.iter().zip(evaluations) {
+        let Some(found) = found else { continue };
+        let gt = found.gt.first();
+        let cells = [
+            escape(&run.name()),
+            thousands(found.policies as u64),
+            gt.map_or_else(dash, |gt| number(gt.qd_score)),
+            gt.map_or_else(dash, |gt| format!("{} of {}", gt.coverage, gt.cells)),
+            number(found.vendi.value),
+            found.quality_vendi.map_or_else(dash, number),
+            found.mean_objective.map_or_else(dash, number),
+            found.max_objective.map_or_else(dash, number),
+        ];
+        let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
+    }
+    table.push_str(
+        "</tbody></table></div>\n<p class=\"note\">Every policy rolled out anew, with seeds that no search uses.</p>\n",
+    );
+    table
 }
 
 /// The table of numbers, one row per run.

@@ -24,24 +24,25 @@ export function viewOf(replay) {
   const { scene, count } = replay;
   const solid = scene.shapes.map((s) => s.kind !== "plane");
   let reach = 0.05;
-  const spread = [0, 0, 0];
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
   const step = Math.max(1, Math.floor(count / 64));
   for (let f = 0; f < count; f += step) {
     const middle = middleOf(replay, f);
     scene.shapes.forEach((shape, s) => {
       if (!solid[s]) return;
       const p = position(replay, f, s);
-      const first = position(replay, 0, s);
       const own = shape.size[0] + (shape.kind === "capsule" ? shape.size[1] : 0);
       reach = Math.max(reach, Math.hypot(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) + own);
-      for (let i = 0; i < 3; i++) spread[i] = Math.max(spread[i], Math.abs(p[i] - first[i]));
+      for (let i = 0; i < 3; i++) [low[i], high[i]] = [Math.min(low[i], p[i]), Math.max(high[i], p[i])];
     });
   }
   const thin = 0.02 * reach;
   let azimuth = -58;
   let elevation = 24;
-  if (spread[2] < thin) [azimuth, elevation] = [-80, 52];
-  else if (spread[1] < thin) [azimuth, elevation] = [-78, 11];
+  // Bodies that stay in a horizontal plane are seen from above, those in a vertical one from the side.
+  if (high[2] - low[2] < thin) [azimuth, elevation] = [-80, 52];
+  else if (high[1] - low[1] < thin) [azimuth, elevation] = [-78, 11];
   return { azimuth, elevation, distance: (1.2 * reach) / FIELD, reach };
 }
 
@@ -305,7 +306,7 @@ function window2d(replay, frame, box) {
   if (shapes.some(isOpenLine)) {
     const far = (s) => s.points.reduce((m, [x, y]) => Math.max(m, Math.hypot(x, y)), Math.max(s.size[0], s.size[1]));
     const reach = Math.max(0.1, ...shapes.filter((s) => !isOpenLine(s)).map(far));
-    const height = 6.5 * reach;
+    const height = 5.2 * reach;
     const p = position(replay, frame, follow);
     return { x: p[0], y: smoothHeight(replay, frame) - 0.03 * height, height };
   }
