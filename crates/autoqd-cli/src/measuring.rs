@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use autoqd::metrics::{Format, Population, Progress, Table, name_variants, task_name};
 use autoqd::search::thread_pool;
+use autoqd_env::Physics;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Plain lines of progress come no more often than this.
@@ -23,9 +24,21 @@ pub struct MeasureArgs {
     /// Worker threads; changes nothing but the time
     #[arg(long)]
     threads: Option<NonZeroUsize>,
+    /// The simulator: libmujoco or Box2D (reference), the batched one, or that where it supports the model (auto)
+    #[arg(long, value_name = "PHYSICS", default_value = "reference", value_parser = physics)]
+    physics: Physics,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+fn physics(name: &str) -> Result<Physics, String> {
+    match name {
+        "reference" => Ok(Physics::Reference),
+        "lanes" => Ok(Physics::Lanes),
+        "auto" => Ok(Physics::Auto),
+        _ => Err("use reference, lanes or auto".to_owned()),
+    }
 }
 
 impl MeasureArgs {
@@ -33,7 +46,8 @@ impl MeasureArgs {
     pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<Population>>> {
         let mut tasks: BTreeMap<String, Vec<Population>> = BTreeMap::new();
         for path in &self.runs {
-            let population = Population::load(path)?;
+            let mut population = Population::load(path)?;
+            population.physics = self.physics;
             tasks.entry(task_name(&population)).or_default().push(population);
         }
         tasks.values_mut().for_each(|group| name_variants(group));

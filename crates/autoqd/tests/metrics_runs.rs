@@ -13,6 +13,7 @@ use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::run_folder::{ArchiveTable, RunFolder};
 use autoqd::runner::{Limits, Runner};
 use autoqd::search::thread_pool;
+use autoqd_env::Physics;
 use tempfile::TempDir;
 
 struct Silent;
@@ -109,6 +110,24 @@ fn metrics_of_small_runs_are_consistent() {
     }
     assert_eq!(found.runs[0].variant, "autoqd");
     assert_eq!(found.runs[2].variant, "regular");
+}
+
+#[test]
+fn results_are_of_the_reference_simulator_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut populations =
+        load(&[make_run(folder.path(), "swimmer", &["iterations=2", "episodes=1", "emitters=1"])]);
+    let reference = measure(&populations, 1, None);
+    assert_eq!(reference.notices.iter().filter(|n| n.contains("measured on")).count(), 0);
+    populations[0].physics = Physics::Lanes;
+    let lanes = measure(&populations, 1, None);
+    assert!(lanes.notices.iter().any(|n| n.contains("measured on: lanes")), "{:?}", lanes.notices);
+    let returns = |found: &TaskEvaluation| found.runs[0].mean_objective.unwrap();
+    assert_ne!(returns(&lanes), returns(&reference), "not what was kept of the reference");
+    assert!(
+        (returns(&lanes) - returns(&reference)).abs() < 1.0,
+        "Swimmer has no contacts to amplify rounding"
+    );
 }
 
 #[test]

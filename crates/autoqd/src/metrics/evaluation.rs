@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autoqd_env::EnvSpec;
+use autoqd_env::{EnvSpec, Physics};
 use serde::{Deserialize, Serialize};
 
 use super::bandwidth::shared_bandwidth;
@@ -116,7 +116,8 @@ pub fn evaluate(
         let rechecked = study.recheck(rollouts, measured)?;
         runs.push(pool.install(|| measured.metrics(&study.spec, &reference, rechecked))?);
     }
-    let notices = notices(&runs, &reference);
+    let mut notices = notices(&runs, &reference);
+    notices.extend(study.physics_notice());
     Ok(TaskEvaluation { reference, local, runs, notices })
 }
 
@@ -148,6 +149,13 @@ impl<'a> Study<'a> {
             .map(|population| Rollouts::new(population, task.clone(), "", pool))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self { populations, protocol, rollouts, spec })
+    }
+
+    /// Results are of the reference simulator unless this says otherwise.
+    fn physics_notice(&self) -> Option<String> {
+        let lanes =
+            self.populations.iter().zip(&self.rollouts).find(|(p, _)| p.physics != Physics::Reference);
+        lanes.map(|(_, rollouts)| format!("measured on: {}", rollouts.physics_note()))
     }
 
     /// Mean and spread of the observations in one rollout of some policies per run, every method weighing the same.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autoqd_env::{EnvSpec, Perturbation, Task, load_task};
+use autoqd_env::{EnvSpec, Perturbation, Physics, Task, load_task};
 use serde::{Deserialize, Serialize};
 
 use super::error::MetricsError;
@@ -44,6 +44,8 @@ pub struct Population {
     pub task: String,
     /// How the task's physics is changed.
     pub perturbation: Perturbation,
+    /// The simulator it is measured in, whatever it was found in: the reference unless told otherwise.
+    pub physics: Physics,
     /// Method that found it.
     pub method: String,
     /// Method and whatever else tells it from the other populations it is measured with.
@@ -95,6 +97,7 @@ impl Population {
             folder: path.to_owned(),
             task: config.task.clone(),
             perturbation: perturbation(&config.perturbation),
+            physics: Physics::Reference,
             method: config.method.to_string(),
             variant: config.method.to_string(),
             seed: Some(config.seed),
@@ -137,6 +140,7 @@ impl Population {
             folder: path.with_extension("results"),
             task,
             perturbation: Perturbation::default(),
+            physics: Physics::Reference,
             variant: method.clone(),
             method,
             seed: None,
@@ -196,6 +200,9 @@ impl Population {
         let mut hasher = blake3::Hasher::new();
         let facts = format!("{} {:?} {:?}", self.task, self.perturbation, self.policy);
         hasher.update(facts.as_bytes());
+        if self.physics != Physics::Reference {
+            hasher.update(format!("{:?}", self.physics).as_bytes());
+        }
         self.table.parameters.values.iter().for_each(|x| {
             hasher.update(&x.to_le_bytes());
         });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autoqd_env::{EnvError, Physics, Task};
+use autoqd_env::{EnvError, Task};
 use serde::{Deserialize, Serialize};
 
 use super::error::MetricsError;
@@ -97,7 +97,7 @@ pub struct Rollouts<'a> {
 }
 
 impl<'a> Rollouts<'a> {
-    /// Rollouts in `task`, which may be a changed one: `setting` names the change. Always on the reference simulator.
+    /// Rollouts in `task`, which may be a changed one: `setting` names the change.
     pub fn new(
         population: &'a Population,
         task: Arc<dyn Task>,
@@ -106,8 +106,13 @@ impl<'a> Rollouts<'a> {
     ) -> Result<Self, MetricsError> {
         let policy = population.policy_spec(task.spec())?;
         let (observation_size, measures) = (task.spec().observation_size, task.spec().measures.len());
-        let evaluator = LocalEvaluator::new(task, policy, Physics::Reference, pool.clone())?;
+        let evaluator = LocalEvaluator::new(task, policy, population.physics, pool.clone())?;
         Ok(Self { population, evaluator, setting: setting.to_owned(), observation_size, measures })
+    }
+
+    /// Which simulator the rollouts run on, for people to read.
+    pub fn physics_note(&self) -> String {
+        self.evaluator.physics_note()
     }
 
     /// Rolls out the chosen policies with the same seeds for each; parts that were done before are read from `keep`.
