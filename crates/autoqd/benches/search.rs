@@ -9,19 +9,20 @@
 //! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
 //! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
 
+mod tape;
+
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use autoqd::config::Layers;
 use autoqd::descriptor::Registry;
-use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe, Record, Watcher};
+use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 use autoqd::search::{Search, Times, policy_spec, thread_pool};
-use autoqd_env::{Action, BipedalWalkerTask, Environment, LocomotionTask, Perturbation, Physics, Seed};
-use autoqd_env::{Task, WorldReuse, gymnasium_id, load_task};
-use mujoco_rs::prelude::MjData;
+use autoqd_env::{Perturbation, Physics, Task, gymnasium_id, load_task};
+use tape::Tape;
 
 const TASKS: [&str; 6] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d", "bipedal-walker"];
 const WARM_UP: u64 = 19;
@@ -97,7 +98,7 @@ impl Row {
             row.search.push(rate);
             row.rest.push((times.ask + times.tell + times.refit) / times.evaluate * 100.0);
             row.lanes.extend(lanes.as_mut().map(|lanes| lanes.step().0));
-            row.bare.push(Tape::record(&reference, name).replay(name, threads));
+            row.bare.push(reference.tape(name).replay(threads));
         }
         row.glued.extend(glued(name, threads, batch));
         row
@@ -184,6 +185,18 @@ impl Contender {
         let seconds = start.elapsed().as_secs_f64();
         ((self.search.totals().env_steps - steps) as f64 / seconds, iteration.times)
     }
+
+    /// The episodes of the last iteration, on the same worlds.
+    fn tape(&self, name: &str) -> Tape {
+        let batch = self.worlds.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let candidates = Candidates {
+            parameters: &batch.parameters,
+            dimension: batch.dimension,
+            seeds: &batch.seeds,
+            episodes: batch.episodes,
+        };
+        Tape::record(&self.worlds.own, candidates, name, self.search.spec())
+    }
 }
 
 /// Evaluates on fast worlds at first, on its own when measured.
@@ -222,120 +235,6 @@ impl Evaluator for Switch {
     fn physics_note(&self) -> String {
         self.own.physics_note()
     }
-}
-
-/// Keeps the actions of an episode.
-struct ActionProbe;
-
-impl Probe for ActionProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
-        Box::new(ActionWatcher(Vec::new()))
-    }
-}
-
-struct ActionWatcher(Vec<f32>);
-
-impl Watcher for ActionWatcher {
-    fn begin(&mut self, _seed: u64) {
-        self.0.clear();
-    }
-
-    fn observe(&mut self, _observation: &[f64], action: &[f32]) {
-        self.0.extend_from_slice(action);
-    }
-
-    fn finish(&mut self, _last: &[f64]) -> Record {
-        Record::States(std::mem::take(&mut self.0))
-    }
-}
-
-/// The episodes of one iteration: where each starts, and the actions of its steps.
-struct Tape {
-    episodes: Vec<TapedEpisode>,
-    action_size: usize,
-}
-
-struct TapedEpisode {
-    seed: Seed,
-    qpos: Vec<f64>,
-    qvel: Vec<f64>,
-    actions: Vec<f32>,
-}
-
-impl Tape {
-    /// Runs the last iteration's episodes once more on the same worlds, which gives the same actions.
-    fn record(contender: &Contender, name: &str) -> Self {
-        let batch = contender.worlds.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let candidates = Candidates {
-            parameters: &batch.parameters,
-            dimension: batch.dimension,
-            seeds: &batch.seeds,
-            episodes: batch.episodes,
-        };
-        let evaluations = contender.worlds.own.evaluate(candidates, &[Arc::new(ActionProbe)]);
-        let episodes = evaluations.expect("an evaluation").into_iter().flat_map(|e| e.episodes);
-        let mut world = (name != "bipedal-walker").then(|| locomotion(name).world().expect("a world"));
-        let mut observation = vec![0.0; contender.search.spec().observation_size];
-        let episodes = episodes.zip(&batch.seeds).map(|(mut episode, seed)| {
-            let seed = Seed::from(*seed);
-            let (qpos, qvel) = world.as_mut().map_or_else(Default::default, |world| {
-                world.reset(Some(&seed), &mut observation).expect("a start");
-                (world.qpos().to_vec(), world.qvel().to_vec())
-            });
-            let Record::States(actions) = episode.records.swap_remove(0) else {
-                unreachable!("our own probe")
-            };
-            TapedEpisode { seed, qpos, qvel, actions }
-        });
-        Self { episodes: episodes.collect(), action_size: contender.search.spec().action_size }
-    }
-
-    /// Steps per second of the bare simulator; threads take one episode after the other.
-    fn replay(&self, name: &str, threads: usize) -> f64 {
-        let next = AtomicUsize::new(0);
-        let take = || self.episodes.get(next.fetch_add(1, Ordering::Relaxed));
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| match name {
-                    "bipedal-walker" => self.replay_box2d(take),
-                    _ => self.replay_mujoco(name, take),
-                });
-            }
-        });
-        let steps: usize = self.episodes.iter().map(|e| e.actions.len() / self.action_size).sum();
-        steps as f64 / start.elapsed().as_secs_f64()
-    }
-
-    fn replay_mujoco<'a>(&self, name: &str, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
-        let task = locomotion(name);
-        let mut data = MjData::new(task.untuned_model().as_ref());
-        while let Some(episode) = take() {
-            data.reset();
-            data.qpos_mut().copy_from_slice(&episode.qpos);
-            data.qvel_mut().copy_from_slice(&episode.qvel);
-            for action in episode.actions.chunks_exact(self.action_size) {
-                data.ctrl_mut().iter_mut().zip(action).for_each(|(c, a)| *c = f64::from(*a));
-                (0..task.frame_skip()).for_each(|_| data.step());
-            }
-        }
-        std::hint::black_box(data.qpos());
-    }
-
-    fn replay_box2d<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
-        let mut walker = BipedalWalkerTask::default().walker(WorldReuse::Never).expect("a world");
-        let mut observation = [0.0; 24];
-        while let Some(episode) = take() {
-            walker.reset(Some(&episode.seed), &mut observation).expect("a start");
-            for action in episode.actions.chunks_exact(self.action_size) {
-                walker.advance_physics(Action::F32(action)).expect("a step");
-            }
-        }
-    }
-}
-
-fn locomotion(name: &str) -> LocomotionTask {
-    LocomotionTask::builtin(name, &Perturbation::default()).expect("a task of ours")
 }
 
 /// Steps per second of the glued search, where Python has what it needs.

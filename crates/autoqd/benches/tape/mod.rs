@@ -1,0 +1,124 @@
+//! Episodes recorded from an evaluation, and replayed on the bare simulator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator, Probe, Record, Watcher};
+use autoqd_env::{
+    Action, BipedalWalkerTask, EnvSpec, Environment, LocomotionTask, Perturbation, Seed, WorldReuse,
+};
+use mujoco_rs::prelude::MjData;
+
+/// Keeps the actions of an episode.
+struct ActionProbe;
+
+impl Probe for ActionProbe {
+    fn watcher(&self) -> Box<dyn Watcher> {
+        Box::new(ActionWatcher(Vec::new()))
+    }
+}
+
+struct ActionWatcher(Vec<f32>);
+
+impl Watcher for ActionWatcher {
+    fn begin(&mut self, _seed: u64) {
+        self.0.clear();
+    }
+
+    fn observe(&mut self, _observation: &[f64], action: &[f32]) {
+        self.0.extend_from_slice(action);
+    }
+
+    fn finish(&mut self, _last: &[f64]) -> Record {
+        Record::States(std::mem::take(&mut self.0))
+    }
+}
+
+/// The episodes of one iteration: where each starts, and the actions of its steps.
+pub struct Tape {
+    name: String,
+    episodes: Vec<TapedEpisode>,
+    action_size: usize,
+}
+
+struct TapedEpisode {
+    seed: Seed,
+    qpos: Vec<f64>,
+    qvel: Vec<f64>,
+    actions: Vec<f32>,
+}
+
+impl Tape {
+    /// Runs episodes once more on the worlds of an evaluator, which gives the same actions.
+    pub fn record(
+        evaluator: &LocalEvaluator,
+        candidates: Candidates<'_>,
+        name: &str,
+        spec: &EnvSpec,
+    ) -> Self {
+        let evaluations = evaluator.evaluate(candidates, &[Arc::new(ActionProbe)]);
+        let episodes = evaluations.expect("an evaluation").into_iter().flat_map(|e| e.episodes);
+        let mut world = (name != "bipedal-walker").then(|| locomotion(name).world().expect("a world"));
+        let mut observation = vec![0.0; spec.observation_size];
+        let episodes = episodes.zip(candidates.seeds).map(|(mut episode, seed)| {
+            let seed = Seed::from(*seed);
+            let (qpos, qvel) = world.as_mut().map_or_else(Default::default, |world| {
+                world.reset(Some(&seed), &mut observation).expect("a start");
+                (world.qpos().to_vec(), world.qvel().to_vec())
+            });
+            let Record::States(actions) = episode.records.swap_remove(0) else {
+                unreachable!("our own probe")
+            };
+            TapedEpisode { seed, qpos, qvel, actions }
+        });
+        Self { name: name.to_owned(), episodes: episodes.collect(), action_size: spec.action_size }
+    }
+
+    /// Steps per second of the bare simulator; threads take one episode after the other.
+    pub fn replay(&self, threads: usize) -> f64 {
+        let next = AtomicUsize::new(0);
+        let take = || self.episodes.get(next.fetch_add(1, Ordering::Relaxed));
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| match self.name.as_str() {
+                    "bipedal-walker" => self.replay_box2d(take),
+                    _ => self.replay_mujoco(take),
+                });
+            }
+        });
+        let steps: usize = self.episodes.iter().map(|e| e.actions.len() / self.action_size).sum();
+        steps as f64 / start.elapsed().as_secs_f64()
+    }
+
+    fn replay_mujoco<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
+        let task = locomotion(&self.name);
+        let mut data = MjData::new(task.untuned_model().as_ref());
+        while let Some(episode) = take() {
+            data.reset();
+            data.qpos_mut().copy_from_slice(&episode.qpos);
+            data.qvel_mut().copy_from_slice(&episode.qvel);
+            for action in episode.actions.chunks_exact(self.action_size) {
+                data.ctrl_mut().iter_mut().zip(action).for_each(|(c, a)| *c = f64::from(*a));
+                (0..task.frame_skip()).for_each(|_| data.step());
+            }
+        }
+        std::hint::black_box(data.qpos());
+    }
+
+    fn replay_box2d<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) {
+        let mut walker = BipedalWalkerTask::default().walker(WorldReuse::Never).expect("a world");
+        let mut observation = [0.0; 24];
+        while let Some(episode) = take() {
+            walker.reset(Some(&episode.seed), &mut observation).expect("a start");
+            for action in episode.actions.chunks_exact(self.action_size) {
+                walker.advance_physics(Action::F32(action)).expect("a step");
+            }
+        }
+    }
+}
+
+fn locomotion(name: &str) -> LocomotionTask {
+    LocomotionTask::builtin(name, &Perturbation::default()).expect("a task of ours")
+}
