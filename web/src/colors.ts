@@ -44,6 +44,7 @@ export function extent(values: Iterable<number>): [number, number] {
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  const text = size >= 1e6 || (size > 0 && size < 1e-3) ? value.toExponential(1) : size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(2) : value.toFixed(3);
+  if (size >= 1e6 && size < 1e9) return `${(value / 1e6).toFixed(2)}M`.replace("-", "−");
+  const text = size >= 1e9 || (size > 0 && size < 1e-3) ? value.toExponential(1) : size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(2) : value.toFixed(3);
   return text.replace("-", "−");
 }

@@ -13,7 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use autoqd::descriptor::Registry;
+use autoqd::policy::Policy;
 use autoqd::runner::{Limits, Runner};
+use autoqd::search::policy_spec;
+use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Seed, Task};
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
 use autoqd_view::{Change, Run};
@@ -67,7 +70,8 @@ struct Running {
 fn serve(paths: &[&Path]) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let runs = paths.iter().map(|path| Run::open(path).unwrap()).collect();
-    let config = ServerConfig { poll: Duration::from_millis(200), ..ServerConfig::default() };
+    // One place for a page that follows: a page that is closed must give it back.
+    let config = ServerConfig { poll: Duration::from_millis(200), followers: 1, ..ServerConfig::default() };
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
     let address = server.address();
     runtime.spawn(server.serve(std::future::pending()));
@@ -125,19 +129,39 @@ fn ten_thousand_elites_stay_at_interactive_speed() {
     drive(&chromium, "many", &format!("http://{}/", server.address), &json!({ "elites": 10_000 }));
 }
 
+/// `geom_xpos` and `geom_xmat` after this many steps of an elite, computed by MuJoCo from the unmodified model.
+fn geoms(run: &Run, name: &str, row: usize, steps: usize) -> Vec<Value> {
+    let archive = run.archive().unwrap();
+    let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
+    let spec = policy_spec(run.config(), task.spec()).unwrap();
+    let mut policy = Policy::new(&spec, archive.parameters.row(row)).unwrap();
+    let mut world = task.world().unwrap();
+    let mut observation = vec![0.0; world.spec().observation_size];
+    let mut action = vec![0.0; world.spec().action_size];
+    world.reset(Some(&Seed::from(archive.seeds.row(row)[0])), &mut observation).unwrap();
+    let mut beside = common::mujoco::Beside::new(&task, &world);
+    for _ in 0..steps {
+        policy.act(&observation, &mut action);
+        beside.step(&action.iter().map(|a| f64::from(*a)).collect::<Vec<f64>>());
+        world.step(Action::F32(&action), &mut observation).unwrap();
+    }
+    beside.geoms().iter().map(|pose| json!([pose.position, pose.rotation])).collect()
+}
+
 #[test]
 fn meshes_stand_where_the_simulator_says() {
     let Some(chromium) = chromium() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for task in ["ant", "half-cheetah"] {
+    for task in common::mujoco::TASKS {
         let path = folder.path().join(task);
         common::run::filled(&path, task, 4);
         let run = Run::open(&path).unwrap();
         let replay = run.replay(&run.archive().unwrap(), 2, Change::default()).unwrap();
         let frame = replay.frames() / 3;
-        let poses: Vec<Value> = replay.poses(frame).iter().map(|p| json!([p.position, p.rotation])).collect();
+        assert!(frame > 1, "{task}: an episode of {} frames shows nothing", replay.frames());
         let time = frame as f64 * replay.seconds_per_frame();
         let server = serve(&[&path]);
+        let poses = geoms(&run, task, 2, frame);
         let facts = json!({ "id": 1002, "time": time, "frame": frame, "poses": poses });
         drive(&chromium, "matrices", &format!("http://{}/", server.address), &facts);
     }

@@ -1,29 +1,37 @@
 //! The poses that pictures are drawn from are MuJoCo's own.
 
-use std::sync::Arc;
+mod common;
 
-use autoqd_env::{Environment, LocomotionTask, Perturbation, Pose, Seed};
-use mujoco_rs::prelude::MjData;
+use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Pose, Seed};
+use common::mujoco::{Beside, TASKS};
 
 #[test]
 fn poses_equal_geom_xpos_and_geom_xmat_of_the_unmodified_model() {
-    for name in ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"] {
+    for name in TASKS {
         let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
         let mut world = task.world().unwrap();
-        let mut observation = vec![0.0; world.spec().observation_size];
+        let spec = world.spec().clone();
+        let mut observation = vec![0.0; spec.observation_size];
         world.reset(Some(&Seed::from(11_u64)), &mut observation).unwrap();
+        let mut beside = Beside::new(&task, &world);
         let mut poses: Vec<Pose> = Vec::new();
-        world.poses(&mut poses);
-        let mut data = MjData::new(Arc::clone(task.untuned_model()));
-        data.qpos_mut().copy_from_slice(world.qpos());
-        data.forward();
-        assert_eq!(poses.len(), data.geom_xpos().len());
-        let wanted = data.geom_xpos().iter().zip(data.geom_xmat());
-        for (pose, (position, rotation)) in poses.iter().zip(wanted) {
-            let got = pose.position.iter().chain(&pose.rotation);
-            for (got, want) in got.zip(position.iter().chain(rotation)) {
-                assert!((got - want).abs() < 1e-12, "{name}: {got} is not {want}");
-            }
+        for step in 0..20 {
+            world.poses(&mut poses);
+            same(name, &poses, &beside.geoms());
+            let push = |i: usize| 0.8 * (0.4 * f64::from(step) + i as f64).sin();
+            let action: Vec<f64> = (0..spec.action_size).map(|i| push(i) * spec.action_high[i]).collect();
+            beside.step(&action);
+            world.step(Action::F64(&action), &mut observation).unwrap();
         }
+    }
+}
+
+fn same(name: &str, got: &[Pose], want: &[Pose]) {
+    assert_eq!(got.len(), want.len());
+    let numbers = |poses: &[Pose]| -> Vec<f64> {
+        poses.iter().flat_map(|pose| pose.position.into_iter().chain(pose.rotation)).collect()
+    };
+    for (got, want) in numbers(got).iter().zip(numbers(want)) {
+        assert!((got - want).abs() < 1e-12, "{name}: {got} is not {want}");
     }
 }

@@ -164,7 +164,11 @@ pub fn ablation_bars(title: &str, panels: &[(String, Vec<Sample>)], x_label: &st
             let (mean, error) = mean_and_error(&s.values);
             [mean - error, mean + error, 0.0]
         });
+        let series = names(samples, |s| &s.series).len();
         let one = grouped("", samples, x_label, Axis::fit("", ends), &theme, |sorted, x, half, color| {
+            // Bars of methods have the methods' colours, bars of a setting's values share one.
+            let color =
+                if x_label.is_empty() && series == 1 { theme.series(x.round() as usize) } else { color };
             bar(sorted, x, half, color, &theme)
         });
         let mut panel = one.panels.into_iter().next().expect("grouped makes one panel");

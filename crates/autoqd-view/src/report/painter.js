@@ -200,14 +200,15 @@ function paintShadows(context, camera, solids, height, look) {
     return camera.project([q[0] - LIGHT[0] * t, q[1] - LIGHT[1] * t, height]);
   };
   context.fillStyle = look.shadow;
-  for (const part of [1.15, 0.75]) {
+  // Fainter towards the edge.
+  for (const part of [1.3, 1.1, 0.9, 0.7]) {
     context.beginPath();
     for (const solid of solids) {
       const { a, b, radius } = swept(solid);
       const [p, q] = [fall(a), fall(b)];
       tube(context, p, q, radius * p.scale * part, radius * q.scale * part);
     }
-    context.globalAlpha = 0.6;
+    context.globalAlpha = 0.36;
     context.fill("nonzero");
   }
   context.globalAlpha = 1;

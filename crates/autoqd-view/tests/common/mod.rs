@@ -1,6 +1,7 @@
 //! Golden files: compared when they exist, written with `AUTOQD_BLESS=1` after a change that was looked at.
 #![allow(dead_code)]
 
+pub mod mujoco;
 pub mod run;
 
 use std::path::{Path, PathBuf};
