@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use autoqd_env::{Physics, Task};
 
-use super::rollout::{Queue, Worker};
+use super::queue::Queue;
+use super::rollout::Worker;
 use super::{Candidates, Episode, Evaluation, Evaluator, Probe};
 use crate::Error;
 use crate::policy::PolicySpec;
@@ -64,7 +65,7 @@ impl Evaluator for LocalEvaluator {
     ) -> Result<Vec<Evaluation>, Error> {
         candidates.check(&self.policy)?;
         let jobs = candidates.len() * candidates.episodes;
-        let queue = Queue::new(jobs);
+        let queue = Queue::new(candidates.len(), candidates.episodes);
         let finished = self.pool.broadcast(|_| self.run_worker(candidates, probes, &queue));
         let mut episodes: Vec<Option<Episode>> = vec![None; jobs];
         for worker in finished {

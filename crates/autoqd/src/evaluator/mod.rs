@@ -5,6 +5,7 @@
 
 mod local;
 mod probe;
+mod queue;
 mod rollout;
 
 pub use local::LocalEvaluator;

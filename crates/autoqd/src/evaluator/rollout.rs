@@ -1,30 +1,13 @@
 //! The step loop: one thread drives a batch of worlds whose lanes refill from a shared queue.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use autoqd_env::{Seed, Transition, Worlds};
 
+use super::queue::Queue;
 use super::{Candidates, Episode, Probe, Watcher};
 use crate::Error;
 use crate::policy::{Policy, PolicySpec};
-
-/// The (candidate, episode) pairs still to be run, candidate by candidate.
-pub(super) struct Queue {
-    next: AtomicUsize,
-    len: usize,
-}
-
-impl Queue {
-    pub(super) fn new(len: usize) -> Self {
-        Self { next: AtomicUsize::new(0), len }
-    }
-
-    fn take(&self) -> Option<usize> {
-        let job = self.next.fetch_add(1, Ordering::Relaxed);
-        (job < self.len).then_some(job)
-    }
-}
 
 /// One thread's worlds and everything it needs to run episodes in them, reused over iterations.
 pub(super) struct Worker {
@@ -82,7 +65,9 @@ impl Worker {
             self.worlds.step(&self.active, &self.actions, &mut self.observations, &mut self.transitions)?;
             for lane in 0..self.lanes.len() {
                 if self.active[lane] && self.record_step(lane) {
-                    finished.push(self.finish(lane));
+                    let (job, episode) = self.finish(lane);
+                    queue.finished(job, episode.length);
+                    finished.push((job, episode));
                     self.refill(lane, candidates, queue)?;
                 }
             }
