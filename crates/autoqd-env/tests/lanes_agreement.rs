@@ -2,8 +2,9 @@
 #![cfg(feature = "mujoco")]
 
 use autoqd_env::lanes::{SideBySide, stream};
-use autoqd_env::{LocomotionTask, Perturbation};
+use autoqd_env::{LocomotionTask, NumpyRng, Perturbation};
 use autoqd_lanes::{Backend, LANES};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 const TASKS: [&str; 5] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"];
 const AMPLITUDES: [f64; 3] = [0.05, 0.3, 1.0];
@@ -46,4 +47,42 @@ fn three_hundred_thousand_steps_agree_with_libmujoco() {
         println!("{task}: state {state:e}, contact forces {forces:e}");
         assert!(state <= 1e-9, "{task}: {state:e}");
     }
+}
+
+/// A folded hopper in the air whose foot is parallel to torso or thigh, but for less than 3e-4 rad.
+fn fold(pair: &mut SideBySide, lane: usize, rng: &mut NumpyRng) {
+    let world = &mut pair.worlds[lane];
+    world.reset();
+    let (thigh, leg) = (rng.uniform(-2.6, 0.0), rng.uniform(-2.6, 0.0));
+    let to_torso = rng.uniform(0.0, 1.0) < 0.5;
+    let before_foot = leg + if to_torso { thigh } else { 0.0 };
+    // The foot lies across the leg: its angle is a quarter turn more, up to half turns.
+    let half_turns = ((before_foot - FRAC_PI_2) / PI).round();
+    let foot = half_turns * PI + FRAC_PI_2 - before_foot + rng.uniform(-3e-4, 3e-4);
+    world.qpos_mut().copy_from_slice(&[0.0, 3.0, 0.0, thigh, leg, foot]);
+    world.qvel_mut().iter_mut().for_each(|v| *v = rng.uniform(-0.5, 0.5));
+}
+
+#[test]
+fn nearly_parallel_capsules_of_the_hopper_agree() {
+    let task = LocomotionTask::builtin("hopper", &Perturbation::default()).unwrap();
+    let mut pair = SideBySide::new(task.model(), Backend::best().unwrap()).unwrap();
+    let mut rng = stream(13);
+    let (mut worst, mut touching, mut twice) = (0.0_f64, 0, 0);
+    for _ in 0..2_500 {
+        (0..LANES).for_each(|lane| fold(&mut pair, lane, &mut rng));
+        pair.random_controls(1.0, &mut rng);
+        for (deviation, world) in pair.step().iter().zip(&pair.worlds) {
+            // Where axes cross, the way out is rounding noise, in libmujoco as well.
+            if world.contact().iter().any(|contact| contact.dist < -0.085) {
+                continue;
+            }
+            worst = worst.max(deviation.state);
+            touching += usize::from(!world.contact().is_empty());
+            twice += usize::from(world.contact().len() > 1);
+        }
+    }
+    println!("{touching} with contacts, {twice} with two or more, worst {worst:e}");
+    assert!(touching > 1_000 && twice > 300, "{touching} with contacts, {twice} with two");
+    assert!(worst <= 1e-9, "{worst:e}");
 }
