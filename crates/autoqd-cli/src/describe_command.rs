@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use autoqd::descriptor::Registry;
 use autoqd::run_folder::ArchiveTable;
 use autoqd::runner::load_search;
 use autoqd::seeds::{Purpose, derive};
+
+use crate::descriptors::registry;
 
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]
@@ -44,7 +45,7 @@ struct Description {
 
 /// Rolls a policy out and prints what the run's descriptor makes of it.
 pub fn run(args: &DescribeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let search = load_search(&args.run, Some(1), &Registry::default())?;
+    let search = load_search(&args.run, Some(1), &registry())?;
     let (parameters, seeds) = match (&args.parameters, args.policy) {
         (Some(file), _) => {
             let episodes = args.episodes.unwrap_or(search.config().episodes as u64);

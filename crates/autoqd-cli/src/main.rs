@@ -5,6 +5,7 @@ mod cluster_command;
 mod compare_command;
 mod curves;
 mod describe_command;
+mod descriptors;
 mod env_command;
 mod eval_command;
 mod explore_command;

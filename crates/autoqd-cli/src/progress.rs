@@ -140,11 +140,21 @@ fn found(report: &IterationReport) -> String {
 }
 
 fn refit_line(report: &RefitReport) -> String {
-    let turned = report.angles.iter().copied().fold(0.0, f64::max);
-    format!(
-        "refit at iteration {}: {} of {} elites keep a cell of their own, {} in reserve, axes turned by up to {turned:.0}°",
+    let mut line = format!(
+        "refit at iteration {}: {} of {} elites keep a cell of their own, {} in reserve",
         report.iteration, report.elites_after, report.elites_before, report.reserve
-    )
+    );
+    if let Some(turned) = report.angles.iter().copied().reduce(f64::max) {
+        line += &format!(", axes turned by up to {turned:.0}°");
+    }
+    let best = report.losses.iter().map(|epoch| epoch.validation).reduce(f64::min);
+    if let Some(best) = best {
+        line += &format!(", {} epochs, validation loss {best:.4}", report.losses.len());
+    }
+    if let Some(factor) = report.exchanged_codes {
+        line += &format!(", {factor:.2} times that with codes exchanged");
+    }
+    line
 }
 
 fn rate(per_second: f64) -> String {
@@ -230,6 +240,7 @@ mod tests {
             reserve: 9,
             angles: vec![3.0, 41.6],
             seconds: 0.1,
+            ..RefitReport::default()
         };
         let expected = "refit at iteration 20: 81 of 90 elites keep a cell of their own, 9 in reserve, axes turned by \
                         up to 42°";

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use autoqd::config::{Config, Layers};
-use autoqd::descriptor::Registry;
 use autoqd::observer::EndReason;
 use autoqd::run_folder::RunFolder;
 use autoqd::runner::{Changes, Limits, Runner, absolute_task};
 use autoqd_env::{Perturbation, load_task};
 use autoqd_qd::Archive;
 
+use crate::descriptors::registry;
 use crate::progress::Progress;
 use crate::signals::StopSignal;
 
@@ -87,7 +87,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let facts = load_task(&config.task, &Perturbation::default())?;
     let config = config.resolve(&facts.spec().into())?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
-    let runner = Runner::create(&path, config, &Registry::default())?;
+    let runner = Runner::create(&path, config, &registry())?;
     work(runner, &args.limits, out)
 }
 
@@ -98,7 +98,7 @@ pub fn resume(args: &ResumeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode
         threads: args.threads,
         checkpoint_every: args.checkpoint_every,
     };
-    let runner = Runner::resume(&args.run, changes, &Registry::default())?;
+    let runner = Runner::resume(&args.run, changes, &registry())?;
     work(runner, &args.limits, out)
 }
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use autoqd::descriptor::Registry;
 use autoqd::metrics::{Cell, DescriptorStability, Group, Row, Table, descriptor_stability, save_json};
 
+use crate::descriptors::registry;
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, label, print_json};
 
 /// Arguments of `autoqd stability`.
@@ -29,14 +29,8 @@ pub fn run(args: &StabilityArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode
     let populations = args.measure.one_task()?;
     let mut progress = RolloutProgress::default();
     let (pool, rollouts) = (args.measure.pool()?, usize::from(args.rollouts));
-    let found = descriptor_stability(
-        &populations,
-        &Registry::default(),
-        args.policies,
-        rollouts,
-        &pool,
-        &mut progress,
-    )?;
+    let found =
+        descriptor_stability(&populations, &registry(), args.policies, rollouts, &pool, &mut progress)?;
     drop(progress);
     for (population, own) in populations.iter().zip(&found) {
         let file = population.folder.join("eval").join("stability.json");

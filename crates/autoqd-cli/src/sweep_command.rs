@@ -8,11 +8,11 @@ use std::sync::Mutex;
 
 use anyhow::{bail, ensure};
 use autoqd::config::RunConfig;
-use autoqd::descriptor::Registry;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
 use autoqd::run_folder::{CONFIG_FILE, RunState, read_config, status};
 use autoqd::runner::{Changes, Limits, Runner};
 
+use crate::descriptors::registry;
 use crate::measuring::print_json;
 use crate::progress::Progress;
 use crate::signals::StopSignal;
@@ -155,7 +155,7 @@ fn run_job(
     if found == "running" {
         bail!("another process works on it");
     }
-    let registry = Registry::default();
+    let registry = registry();
     let mut runner = match found {
         "new" => {
             let mut config = job.config.clone();

@@ -60,6 +60,9 @@ pub enum Error {
         /// Parameters given.
         got: usize,
     },
+    /// A descriptor from another crate.
+    #[error(transparent)]
+    Descriptor(Box<dyn std::error::Error + Send + Sync>),
     /// An option or a piece of data that makes no sense.
     #[error("{what}: {got}, expected {expected}")]
     Invalid {

@@ -1,5 +1,6 @@
 //! Those who watch a search: progress bars, logs, a live page.
 
+use crate::descriptor::EpochLosses;
 use crate::run_folder::{MetricsRow, RunLogs, TimingRow};
 
 /// What an observer may return.
@@ -52,8 +53,12 @@ pub struct RefitReport {
     pub elites_after: u64,
     /// Elites in the reserve after.
     pub reserve: u64,
-    /// Angle, in degrees, by which each axis turned.
+    /// Angle, in degrees, by which each axis turned; empty where axes cannot be compared.
     pub angles: Vec<f64>,
+    /// Losses of each epoch, for descriptors that train.
+    pub losses: Vec<EpochLosses>,
+    /// How much worse the decoder gets with the codes of others, as a factor.
+    pub exchanged_codes: Option<f64>,
     /// Seconds it took.
     pub seconds: f64,
 }

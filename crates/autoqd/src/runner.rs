@@ -1,6 +1,7 @@
 //! A search in a run folder: logs, checkpoints, limits, and going on where it stopped.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -73,6 +74,9 @@ impl Runner {
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
             search.load(&loaded.checkpoint.take_bytes(STATE)?)?;
+            if loaded.checkpoint.names().any(|name| name == MEMORY) {
+                search.load_memory(&loaded.checkpoint.take_bytes(MEMORY)?)?;
+            }
             notices.extend(loaded.notice);
         }
         if search.config() != &stored {
@@ -151,6 +155,9 @@ impl Runner {
             threads: self.search.threads() as u64,
             unix_time: unix_time(),
         };
+        if let Some(refit) = &iteration.refit {
+            self.logs.append_training(iteration.metrics.iteration, &refit.descriptor.losses)?;
+        }
         self.logs.append(&iteration.metrics, &timing)?;
         self.tell_observer(iteration, timing, observer)?;
         let every = self.search.config().checkpoint_every;
@@ -167,12 +174,15 @@ impl Runner {
         observer: &mut dyn Observer,
     ) -> Result<(), Error> {
         if let Some(refit) = &iteration.refit {
+            let turned = refit.descriptor.turned_degrees;
             observer.on_refit(&RefitReport {
                 iteration: iteration.metrics.iteration,
                 elites_before: refit.elites_before as u64,
                 elites_after: refit.elites_after() as u64,
                 reserve: refit.archives.reserved as u64,
-                angles: vec![refit.descriptor.turned_degrees],
+                angles: turned.is_finite().then_some(turned).into_iter().collect(),
+                losses: refit.descriptor.losses.clone(),
+                exchanged_codes: refit.descriptor.exchanged_codes,
                 seconds: iteration.times.refit,
             })?;
         }
@@ -193,9 +203,16 @@ impl Runner {
         self.logs.sync()?;
         self.folder.write_archive(&archive_table(&self.search))?;
         self.folder.write_descriptor(&descriptor_file(&self.search))?;
-        let state = self.search.save()?;
         let (config, iteration) = (self.search.config(), self.search.iteration());
-        self.folder.save_checkpoint(config, iteration, |writer| writer.bytes(STATE, &state))?;
+        let state = self.search.save()?;
+        self.folder.save_checkpoint(config, iteration, |writer| {
+            writer.bytes(STATE, &state)?;
+            // Both may be large: one at a time.
+            drop(state);
+            let descriptor = self.search.descriptor();
+            let write = |out: &mut dyn Write| descriptor.write_memory(out);
+            descriptor.memory_len().map_or(Ok(()), |len| writer.stream(MEMORY, len, write))
+        })?;
         self.checkpoint_seconds += began.elapsed().as_secs_f64();
         Ok(observer.on_checkpoint(iteration)?)
     }
@@ -216,8 +233,10 @@ impl Runner {
     }
 }
 
-/// Name of the checkpoint's only part.
+/// Name of the checkpoint's part with the search.
 const STATE: &str = "search";
+/// Name of the part with what the descriptor remembers of single elites.
+const MEMORY: &str = "memory";
 
 impl Changes {
     fn apply(&self, config: &RunConfig) -> RunConfig {

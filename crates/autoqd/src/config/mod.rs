@@ -39,8 +39,8 @@ pub use error::ConfigError;
 pub use layers::Layers;
 pub use presets::{preset, preset_names};
 pub use raw::{
-    Config, CvtSection, DnsSection, EmbeddingSection, IsoLineSection, OpenaiSection, PerturbationSection,
-    PolicySection,
+    AutoencoderSection, Config, CvtSection, DnsSection, EmbeddingSection, IsoLineSection, OpenaiSection,
+    PerturbationSection, PolicySection,
 };
 pub use reference::reference_page;
 pub use resume::check_resume;

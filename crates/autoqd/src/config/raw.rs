@@ -100,6 +100,8 @@ pub struct Config {
     pub policy: PolicySection,
     /// The embedding of a policy's occupancy measure.
     pub embedding: EmbeddingSection,
+    /// The autoencoders of `method = "aurora"` and `"lstm-aurora"`.
+    pub autoencoder: AutoencoderSection,
     /// Settings of `archive = "cvt"`.
     pub cvt: CvtSection,
     /// Settings of `archive = "dns"`.
@@ -146,6 +148,7 @@ impl Default for Config {
             perturbation: PerturbationSection::default(),
             policy: PolicySection::default(),
             embedding: EmbeddingSection::default(),
+            autoencoder: AutoencoderSection::default(),
             cvt: CvtSection::default(),
             dns: DnsSection::default(),
             iso_line: IsoLineSection::default(),
@@ -227,6 +230,64 @@ impl Default for EmbeddingSection {
             orthogonal: false,
             scales: vec![1.0],
             length_normalized: false,
+        }
+    }
+}
+
+/// The autoencoders of learned descriptors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(inline)]
+pub struct AutoencoderSection {
+    /// Units of the hidden layers of Aurora's encoder; the decoder has them in reverse.
+    pub hidden: Vec<usize>,
+    /// Units of LSTM-Aurora's recurrent layers.
+    pub lstm_units: usize,
+    /// LSTM-Aurora sees every so many steps of an episode, from the first state on.
+    pub period: usize,
+    /// Probability that LSTM-Aurora's decoder sees the true previous state, and not the mean of all states. Below 1
+    /// it has to rely on the code; the paper has 1.
+    pub teacher_forcing: f64,
+    /// Learning rate of Adam.
+    pub learning_rate: f64,
+    /// States, or trajectories, per training step.
+    pub batch_size: usize,
+    /// Most passes over the training data at a refit.
+    pub epochs: usize,
+    /// Passes without a lower validation loss after which training stops. The best weights are kept.
+    pub patience: usize,
+    /// Share of the policies, drawn anew at each refit, that only the validation loss is computed on.
+    pub validation_share: f64,
+    /// States that Aurora keeps of each episode for training, at random times, besides the last one.
+    pub states_per_episode: usize,
+    /// States of all policies ever evaluated that Aurora also trains on, a uniform sample; the elites alone would
+    /// make it blind to what has not been reached yet.
+    pub reservoir: usize,
+    /// Most states that Aurora trains on at a refit; a uniform sample of the elites' and the reservoir's.
+    pub training_states: usize,
+    /// Most trajectories per pass over the training data of LSTM-Aurora: one of each elite, another one at each pass.
+    pub training_trajectories: usize,
+    /// Megabytes of states that elites in reserve may keep; beyond that the lowest objective leaves the reserve.
+    pub reserve_megabytes: usize,
+}
+
+impl Default for AutoencoderSection {
+    fn default() -> Self {
+        Self {
+            hidden: vec![64, 32],
+            lstm_units: 32,
+            period: 10,
+            teacher_forcing: 1.0,
+            learning_rate: 1e-3,
+            batch_size: 64,
+            epochs: 50,
+            patience: 10,
+            validation_share: 0.2,
+            states_per_episode: 4,
+            reservoir: 50_000,
+            training_states: 200_000,
+            training_trajectories: 10_000,
+            reserve_megabytes: 500,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The configuration a search works with: checked, and with nothing left open.
 
 use super::{
-    AddMode, ArchiveKind, Auto, Bounds, Config, ConfigError, CvtSection, DnsSection, DnsSpace,
-    EmbeddingSection, EmitterKind, EpisodeSeeds, FirstMap, IsoLineSection, MarginRule, Method, Normalizer,
-    OneOrEach, OpenaiSection, PerturbationSection, PolicySection, RankOne, Ranker, Restart, Selection,
+    AddMode, ArchiveKind, Auto, AutoencoderSection, Bounds, Config, ConfigError, CvtSection, DnsSection,
+    DnsSpace, EmbeddingSection, EmitterKind, EpisodeSeeds, FirstMap, IsoLineSection, MarginRule, Method,
+    Normalizer, OneOrEach, OpenaiSection, PerturbationSection, PolicySection, RankOne, Ranker, Restart,
+    Selection,
 };
 use autoqd_env::{EnvSpec, Physics};
 use std::num::NonZeroUsize;
@@ -64,6 +65,8 @@ pub struct RunConfig {
     pub descriptor: DescriptorConfig,
     /// The embedding.
     pub embedding: EmbeddingConfig,
+    /// The autoencoders of learned descriptors.
+    pub autoencoder: AutoencoderSection,
     /// Worker threads; one per core when `None`.
     pub threads: Option<NonZeroUsize>,
     /// Iterations between checkpoints, at least 1.
@@ -247,6 +250,7 @@ impl RunConfig {
             threads: self.threads.map_or_else(Auto::default, |n| Auto::Value(n.get())),
             checkpoint_every: self.checkpoint_every,
             policy: self.policy.clone(),
+            autoencoder: self.autoencoder.clone(),
             perturbation: PerturbationSection {
                 friction_scale: self.perturbation.friction_scale,
                 mass_scale: self.perturbation.mass_scale,

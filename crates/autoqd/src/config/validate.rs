@@ -1,8 +1,9 @@
 //! The allowed range of every value.
 
 use super::{
-    ArchiveConfig, ArchiveKind, ArchiveLayout, Auto, Bounds, Config, ConfigError, DescriptorConfig, DnsSpace,
-    EmbeddingConfig, EmitterConfig, EmitterKind, Method, Perturbation, Restart, RunConfig,
+    ArchiveConfig, ArchiveKind, ArchiveLayout, Auto, AutoencoderSection, Bounds, Config, ConfigError,
+    DescriptorConfig, DnsSpace, EmbeddingConfig, EmitterConfig, EmitterKind, Method, Perturbation, Restart,
+    RunConfig,
 };
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -69,6 +70,7 @@ impl Config {
             archive: self.check_archive()?,
             descriptor: self.check_descriptor()?,
             embedding: self.check_embedding()?,
+            autoencoder: self.check_autoencoder()?,
             threads: self.check_threads()?,
             checkpoint_every: self.checkpoint_every,
         })
@@ -274,6 +276,36 @@ impl Config {
             "write for instance [20, 50, 100], or [] for no refit",
         )?;
         Ok(schedule.clone())
+    }
+
+    fn check_autoencoder(&self) -> Check<AutoencoderSection> {
+        let a = &self.autoencoder;
+        let allowed = "there must be at least one hidden layer";
+        require(!a.hidden.is_empty(), "autoencoder.hidden", &a.hidden, allowed, "the paper has [64, 32]")?;
+        a.hidden.iter().try_for_each(|&units| count("autoencoder.hidden", units, 65_536))?;
+        for (key, value, high) in [
+            ("autoencoder.lstm_units", a.lstm_units, 65_536),
+            ("autoencoder.period", a.period, 1_000_000),
+            ("autoencoder.batch_size", a.batch_size, 1_000_000),
+            ("autoencoder.epochs", a.epochs, 1_000_000),
+            ("autoencoder.patience", a.patience, 1_000_000),
+            ("autoencoder.states_per_episode", a.states_per_episode, 10_000),
+            ("autoencoder.training_states", a.training_states, CELLS_MAX),
+            ("autoencoder.training_trajectories", a.training_trajectories, CELLS_MAX),
+        ] {
+            count(key, value, high)?;
+        }
+        count("autoencoder.reservoir", a.reservoir.max(1), CELLS_MAX)?;
+        count("autoencoder.reserve_megabytes", a.reserve_megabytes.max(1), CELLS_MAX)?;
+        positive("autoencoder.learning_rate", a.learning_rate)?;
+        let share = a.validation_share;
+        let ok = share > 0.0 && share < 1.0;
+        let allowed = "it must be above 0 and below 1";
+        require(ok, "autoencoder.validation_share", share, allowed, "the paper has 0.2")?;
+        let ok = (0.0..=1.0).contains(&a.teacher_forcing);
+        let (key, allowed) = ("autoencoder.teacher_forcing", "it is a probability, from 0 to 1");
+        require(ok, key, a.teacher_forcing, allowed, "the paper has 1")?;
+        Ok(a.clone())
     }
 
     fn check_embedding(&self) -> Check<EmbeddingConfig> {

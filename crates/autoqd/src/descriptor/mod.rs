@@ -13,6 +13,7 @@ pub use registry::{DescriptorContext, Registry};
 pub use regular::Regular;
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::sync::Arc;
 
 use crate::Error;
@@ -37,12 +38,24 @@ pub struct RefitReport {
     pub turned_degrees: f64,
     /// Share of the weighted variance that the new axes explain.
     pub explained: f64,
-    /// Loss after each epoch of training, for descriptors that train.
-    pub losses: Vec<f64>,
+    /// Losses after each epoch of training, for descriptors that train.
+    pub losses: Vec<EpochLosses>,
+    /// Validation loss with the codes of a batch exchanged among its members, over the loss with their own; none
+    /// without a decoder. Near 1 the decoder ignores the code.
+    pub exchanged_codes: Option<f64>,
+}
+
+/// Mean squared error of an autoencoder after one epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EpochLosses {
+    /// On the data it was trained on, as seen during the epoch.
+    pub training: f64,
+    /// On the policies held back.
+    pub validation: f64,
 }
 
 /// Maps a policy's rollouts to its measures.
-pub trait Descriptor: Send {
+pub trait Descriptor: Send + Sync {
     /// Number of measures.
     fn dimension(&self) -> usize;
 
@@ -92,14 +105,41 @@ pub trait Descriptor: Send {
     /// The measures of a candidate.
     fn measures(&self, id: u64, features: &[f64]) -> Vec<f64>;
 
+    /// The measures of several candidates, row after row.
+    fn measures_of(&self, ids: &[u64], features: &[f64]) -> Vec<f64> {
+        let size = self.feature_size();
+        let row = |i: usize| &features[i * size..][..size];
+        ids.iter().enumerate().flat_map(|(i, id)| self.measures(*id, row(i))).collect()
+    }
+
+    /// Bytes that [`Descriptor::remember`] keeps for a candidate; elites in reserve are limited by them.
+    fn remembered_bytes(&self, _id: u64) -> usize {
+        0
+    }
+
     /// The measures of a policy that no archive holds, from its rollouts under [`Descriptor::probes`].
     fn describe(&self, evaluation: &Evaluation) -> Vec<f64>;
 
-    /// The complete state, for a checkpoint.
+    /// The state, for a checkpoint: all that is needed to describe policies that are rolled out again.
     fn save(&self) -> Result<Vec<u8>, Error>;
 
     /// Puts back what [`Descriptor::save`] returned.
     fn load(&mut self, state: &[u8]) -> Result<(), Error>;
+
+    /// Bytes that [`Descriptor::write_memory`] writes; none for a descriptor that keeps nothing.
+    fn memory_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Writes everything that [`Descriptor::remember`] keeps, for a checkpoint.
+    fn write_memory(&self, _out: &mut dyn Write) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Puts back what [`Descriptor::write_memory`] wrote.
+    fn load_memory(&mut self, _memory: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// What a reader outside this program needs to compute measures itself.
     fn tensors(&self) -> Vec<Tensor>;

@@ -86,6 +86,19 @@ impl<'a> CheckpointWriter<'a> {
         Ok(self.stream.write_all(bytes)?)
     }
 
+    /// Adds `len` bytes that `write` writes, for what is too large to be held twice.
+    pub fn stream(
+        &mut self,
+        name: &str,
+        len: usize,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), FillError> {
+        self.part(BYTES, name, len)?;
+        let mut counted = Counted { out: &mut self.stream, bytes: 0 };
+        write(&mut counted)?;
+        if counted.bytes == len { Ok(()) } else { Err(format!("part '{name}' has another length").into()) }
+    }
+
     /// Ends the checkpoint with its checksum.
     pub fn finish(mut self) -> Result<(), FillError> {
         self.stream.write_all(&[END])?;
@@ -98,6 +111,23 @@ impl<'a> CheckpointWriter<'a> {
         self.stream.write_all(&u16::try_from(name.len())?.to_le_bytes())?;
         self.stream.write_all(name.as_bytes())?;
         Ok(self.stream.write_all(&(len as u64).to_le_bytes())?)
+    }
+}
+
+struct Counted<W> {
+    out: W,
+    bytes: usize,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.bytes += n;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

@@ -139,6 +139,20 @@ row! {
 }
 
 row! {
+    /// A row of `training.csv`: one epoch of a descriptor that trains; the same bytes for any number of threads.
+    TrainingRow {
+        /// Iteration at whose start it was trained.
+        iteration: u64,
+        /// Epoch, from 1.
+        epoch: u64,
+        /// Mean squared error on the training data, as seen during the epoch.
+        training_loss: f64,
+        /// Mean squared error on the policies held back.
+        validation_loss: f64,
+    }
+}
+
+row! {
     /// A row of `timing.csv`: everything that differs between two runs of the same configuration.
     TimingRow {
         /// Iteration, from 1.

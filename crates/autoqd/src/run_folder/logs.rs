@@ -1,10 +1,11 @@
 //! The log files of a run: metrics.csv, timing.csv and TensorBoard events.
 
-use super::columns::{MetricsRow, Row, TimingRow};
+use super::columns::{MetricsRow, Row, TimingRow, TrainingRow};
 use super::csv_log::{CsvLog, read_rows};
 use super::events::EventLog;
-use super::{EVENTS_FILE, METRICS_FILE, RunFolderError, TIMING_FILE};
-use std::path::Path;
+use super::{EVENTS_FILE, METRICS_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE};
+use crate::descriptor::EpochLosses;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The open log files of a run.
@@ -13,12 +14,18 @@ pub struct RunLogs {
     metrics: CsvLog<MetricsRow>,
     timing: CsvLog<TimingRow>,
     events: EventLog,
+    /// Opened by the first training, so that other methods have no such file.
+    training: Option<CsvLog<TrainingRow>>,
+    folder: PathBuf,
 }
 
 impl RunLogs {
     /// Opens the logs in a folder, cut back to `iteration` (0 for a new run).
     pub(super) fn open(folder: &Path, iteration: u64) -> Result<Self, RunFolderError> {
+        let training = folder.join(TRAINING_FILE);
         Ok(Self {
+            training: training.exists().then(|| CsvLog::open(&training, iteration)).transpose()?,
+            folder: folder.to_owned(),
             metrics: CsvLog::open(&folder.join(METRICS_FILE), iteration)?,
             timing: CsvLog::open(&folder.join(TIMING_FILE), iteration)?,
             events: EventLog::open(&folder.join(EVENTS_FILE), iteration, unix_time())?,
@@ -38,9 +45,26 @@ impl RunLogs {
         self.events.append(metrics.iteration, timing.unix_time, &scalars)
     }
 
+    /// Adds the loss curve of one training.
+    pub fn append_training(&mut self, iteration: u64, losses: &[EpochLosses]) -> Result<(), RunFolderError> {
+        if losses.is_empty() {
+            return Ok(());
+        }
+        let log = match &mut self.training {
+            Some(log) => log,
+            none => none.insert(CsvLog::open(&self.folder.join(TRAINING_FILE), iteration)?),
+        };
+        for (epoch, losses) in (1..).zip(losses) {
+            let (training_loss, validation_loss) = (losses.training, losses.validation);
+            log.append(&TrainingRow { iteration, epoch, training_loss, validation_loss })?;
+        }
+        Ok(())
+    }
+
     /// Makes everything written survive a loss of power; called before a checkpoint that relies on it.
     pub fn sync(&self) -> Result<(), RunFolderError> {
         self.metrics.sync()?;
+        self.training.as_ref().map_or(Ok(()), CsvLog::sync)?;
         self.timing.sync()
     }
 }
@@ -53,6 +77,11 @@ pub fn unix_time() -> f64 {
 /// All rows of a run's metrics.csv.
 pub fn read_metrics(folder: &Path) -> Result<Vec<MetricsRow>, RunFolderError> {
     read_rows(&folder.join(METRICS_FILE))
+}
+
+/// All rows of a run's training.csv, which only methods that train have.
+pub fn read_training(folder: &Path) -> Result<Vec<TrainingRow>, RunFolderError> {
+    read_rows(&folder.join(TRAINING_FILE))
 }
 
 /// All rows of a run's timing.csv.

@@ -35,10 +35,10 @@ mod verify;
 pub use archive_table::{ArchiveTable, Block, Column, ColumnData};
 pub use atomic::{AtomicFile, FillError, write_atomic};
 pub use checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
-pub use columns::{MetricsRow, Row, TimingRow};
+pub use columns::{MetricsRow, Row, TimingRow, TrainingRow};
 pub use error::RunFolderError;
 pub use folder::{LoadedCheckpoint, RunFolder, read_config};
-pub use logs::{RunLogs, read_metrics, read_timing, unix_time};
+pub use logs::{RunLogs, read_metrics, read_timing, read_training, unix_time};
 pub use manifest::{FileSum, Manifest};
 pub use status::{RunState, Status, status};
 pub use tensors::{Tensor, TensorFile, TensorType};
@@ -48,6 +48,8 @@ pub use verify::{FileCheck, Verification, verify};
 pub const CONFIG_FILE: &str = "config.toml";
 /// One row per iteration.
 pub const METRICS_FILE: &str = "metrics.csv";
+/// One row per epoch of every training, for methods that train.
+pub const TRAINING_FILE: &str = "training.csv";
 /// Times of each iteration.
 pub const TIMING_FILE: &str = "timing.csv";
 /// Events for TensorBoard.

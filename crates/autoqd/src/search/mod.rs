@@ -314,8 +314,8 @@ impl Search {
         if iteration == 1 {
             self.first_fit(&ids, &objective, &features)?;
         }
-        let described = ids.iter().zip(&features);
-        let measures: Vec<f64> = described.flat_map(|(id, f)| self.descriptor.measures(*id, f)).collect();
+        let rows = features.concat();
+        let measures = self.pool.install(|| self.descriptor.measures_of(&ids, &rows));
         let fields: Vec<f64> =
             evaluations.iter().zip(&features).flat_map(|(e, f)| elite_fields(e, f)).collect();
         let evaluations = Evaluations {

@@ -51,10 +51,12 @@ impl Search {
         let reembedded = if self.descriptor.freeze() { self.reembed()? } else { 0 };
         let elites = self.result().elites();
         let (ids, objectives) = (elites.ids().to_vec(), elites.objectives().to_vec());
-        let features = features_of(elites)?;
+        let features = features_of(elites);
         let fitted = Elites { ids: &ids, features: &features, objectives: &objectives };
-        let descriptor = self.descriptor.refit(iteration, fitted)?;
-        let archives = self.redescribe()?;
+        let descriptor = self.pool.install(|| self.descriptor.refit(iteration, fitted))?;
+        let mut archives = self.redescribe()?;
+        archives.dropped += self.limit_reserve()?;
+        archives.reserved = self.reserve.len();
         let alive = self.alive();
         self.descriptor.retain(&alive);
         Ok(Refit { descriptor, archives, elites_before, reembedded })
@@ -62,15 +64,30 @@ impl Search {
 
     /// Gives every elite of both archives and the reserve its new measures and rebuilds all three.
     fn redescribe(&mut self) -> Result<RedescribeReport, Error> {
-        let descriptor = &self.descriptor;
-        let describe = |pool: &Population| {
-            let features = features_of(pool).unwrap_or_default();
-            let rows = features.chunks_exact(descriptor.feature_size().max(1));
-            pool.ids().iter().zip(rows).flat_map(|(id, row)| descriptor.measures(*id, row)).collect()
-        };
+        let (descriptor, threads) = (&self.descriptor, &self.pool);
+        let describe =
+            |pool: &Population| threads.install(|| descriptor.measures_of(pool.ids(), &features_of(pool)));
         let mut archives: Vec<&mut dyn Archive> = vec![&mut self.archive];
         archives.extend(self.result.as_mut().map(|result| result as &mut dyn Archive));
         Ok(redescribe_together(&mut archives, &mut self.reserve, describe)?)
+    }
+
+    /// Takes the lowest objectives out of the reserve until what the descriptor remembers of the rest fits.
+    fn limit_reserve(&mut self) -> Result<usize, Error> {
+        let mut left = self.config.autoencoder.reserve_megabytes * 1_000_000;
+        let mut fits = |id: &&u64| {
+            let bytes = self.descriptor.remembered_bytes(**id);
+            let fits = bytes <= left;
+            left -= bytes.min(left);
+            fits
+        };
+        let kept = self.reserve.elites().ids().iter().take_while(|id| fits(id)).count();
+        if kept == self.reserve.len() {
+            return Ok(0);
+        }
+        let elites = self.reserve.elites().clone();
+        self.reserve.refill(&elites, |i| i < kept)?;
+        Ok(elites.len() - kept)
     }
 
     /// Rolls every elite out again with its own seeds, so that all have features of the present embedding.
@@ -95,10 +112,10 @@ impl Search {
     }
 }
 
-/// The features of every elite, row after row.
-fn features_of(elites: &Population) -> Result<Vec<f64>, Error> {
-    let range = elites.schema().field_range(FEATURES)?;
-    Ok(elites.fields().iter().flat_map(|row| row[range.clone()].iter().copied()).collect())
+/// The features of every elite, row after row; empty where the descriptor has none.
+fn features_of(elites: &Population) -> Vec<f64> {
+    let Ok(range) = elites.schema().field_range(FEATURES) else { return Vec::new() };
+    elites.fields().iter().flat_map(|row| row[range.clone()].iter().copied()).collect()
 }
 
 /// The same elites with other features.

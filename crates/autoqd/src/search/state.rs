@@ -30,7 +30,7 @@ struct Read {
 }
 
 impl Search {
-    /// The complete state.
+    /// The complete state, but for what the descriptor remembers of single elites ([`Search::load_memory`]).
     pub fn save(&self) -> Result<Vec<u8>, Error> {
         let state = Written {
             iteration: self.iteration,
@@ -42,6 +42,14 @@ impl Search {
             descriptor: self.descriptor.save()?,
         };
         postcard::to_allocvec(&state).map_err(|e| Error::State { what: "search", reason: e.to_string() })
+    }
+
+    /// Puts back what the descriptor remembers of single elites ([`Descriptor::write_memory`]), which is needed to go on,
+    /// but not to describe policies.
+    ///
+    /// [`Descriptor::write_memory`]: crate::descriptor::Descriptor::write_memory
+    pub fn load_memory(&mut self, memory: &[u8]) -> Result<(), Error> {
+        self.descriptor.load_memory(memory)
     }
 
     /// Puts back what [`Search::save`] returned. The search must have been built from the same configuration.

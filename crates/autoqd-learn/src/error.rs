@@ -1,0 +1,40 @@
+//! What can go wrong while a descriptor learns.
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LearnError {
+    /// The tensor library refused an operation.
+    #[error("training of the {what} failed ({source}); this is a defect of the program, please report it")]
+    Tensor {
+        /// The network.
+        what: &'static str,
+        /// What the library said.
+        source: candle_core::Error,
+    },
+    /// A loss that is not a number.
+    #[error(
+        "the loss of the {what} is not finite in epoch {epoch}; lower autoencoder.learning_rate, or check the task's \
+         observations"
+    )]
+    Diverged {
+        /// The network.
+        what: &'static str,
+        /// The epoch, from 1.
+        epoch: usize,
+    },
+    /// A stored state that cannot be read or written.
+    #[error("the stored {what} cannot be used ({reason}); was it written by another version?")]
+    Stored {
+        /// What was stored.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl From<LearnError> for autoqd::Error {
+    fn from(error: LearnError) -> Self {
+        Self::Descriptor(Box::new(error))
+    }
+}

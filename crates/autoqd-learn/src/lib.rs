@@ -1,0 +1,64 @@
+//! Descriptors that are learned by autoencoders: Aurora and LSTM-Aurora, two baselines of the AutoQD paper.
+//!
+//! Both run on the same search, archives and refits as AutoQD and differ only in what describes a policy:
+//!
+//! * [`Aurora`]: the code of the *last state* of each rollout, averaged over the rollouts. This is the paper's
+//!   baseline of that name; it is closer to TAXONS than to the original AURORA, which encodes whole sensory traces
+//!   and has an archive without cells.
+//! * [`LstmAurora`]: the code of every 10th state of each rollout, by a recurrent autoencoder.
+//!
+//! Networks are trained with candle at every refit, on one core or more with the same bits. Codes are computed by
+//! plain loops in a fixed order, so that a policy has the same code alone and among others.
+//!
+//! ```
+//! use autoqd::config::Layers;
+//! use autoqd::descriptor::Registry;
+//! use autoqd::search::Search;
+//! let mut registry = Registry::default();
+//! autoqd_learn::register(&mut registry);
+//! let task = autoqd_env::load_task("point-maze", &Default::default())?;
+//! let config = Layers::new()
+//!     .preset("quick")?
+//!     .set("method=aurora")?
+//!     .set("batch_size=4")?
+//!     .set("iterations=3")?
+//!     .set("update_schedule=[2]")?
+//!     .flag("task", "point-maze", "TASK")?
+//!     .build()?
+//!     .resolve(&task.spec().into())?;
+//! let mut search = Search::with_registry(config, task, &registry)?;
+//! search.step()?;
+//! let trained = search.step()?.refit.expect("a refit at iteration 2");
+//! assert!(!trained.descriptor.losses.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![deny(missing_docs)]
+
+mod adam;
+mod aurora;
+mod calibration;
+mod error;
+mod lstm_aurora;
+mod probes;
+mod random;
+mod recurrent;
+mod sequence_autoencoder;
+mod sequence_training;
+mod state_autoencoder;
+mod states;
+mod trainer;
+mod weights;
+
+pub use aurora::Aurora;
+pub use error::LearnError;
+pub use lstm_aurora::LstmAurora;
+
+use autoqd::config::Method;
+use autoqd::descriptor::Registry;
+
+/// Adds the learned descriptors to those a program knows.
+pub fn register(registry: &mut Registry) {
+    registry.register(Method::Aurora, |context| Ok(Box::new(Aurora::new(context))));
+    registry.register(Method::LstmAurora, |context| Ok(Box::new(LstmAurora::new(context))));
+}
