@@ -28,7 +28,8 @@ pub enum Margin {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Perturbation {
-    /// Factor on every sliding friction of the model.
+    /// Factor on every sliding friction of the model. BipedalWalker: factor on the terrain's coefficient, which Box2D
+    /// combines with a leg's as a geometric mean, so friction goes with the square root.
     #[serde(alias = "friction-scale")]
     pub friction_scale: f64,
     /// Factor on every mass and inertia of the model; joint armatures stay.
