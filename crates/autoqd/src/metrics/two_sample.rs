@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn p_values_of_equal_distributions_are_uniform() {
         for n in [20, 400] {
-            let p = |s| kolmogorov_smirnov(&uniform(2 * s, n), &uniform(2 * s + 1, n)).unwrap().p;
+            let p = |s: u64| kolmogorov_smirnov(&uniform(2 * s, n), &uniform(2 * s + 1, n)).unwrap().p;
             let low = (0..400).filter(|s| p(*s) < 0.1).count();
             assert!((18..=60).contains(&low), "{low} of 400 below 0.1 with {n} values");
         }
