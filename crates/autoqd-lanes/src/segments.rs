@@ -134,19 +134,25 @@ impl<F: Lane, const D: usize> Segments<F, D> {
         }
     }
 
-    /// Contacts of parallel segments: both ends of the first, then of the second, until two are found.
+    /// Contacts of parallel segments: at both ends of the stretch along which they face each other. Where they do not,
+    /// both are at the two ends that are nearest.
     #[inline(always)]
-    pub(crate) fn touching_along(&self, parallel: F::Mask) -> [Touching<F, D>; 4] {
+    pub(crate) fn touching_along(&self, parallel: F::Mask) -> [Touching<F, D>; 2] {
         let one = F::one();
-        let Products { a, b, c, u, v } = self.products();
-        let first = self.balls(one, to_unit((v - b) / c), parallel);
-        let second = self.balls(-one, to_unit((v + b) / c), parallel);
-        let (once, twice) = (first.lanes.or(second.lanes), first.lanes.and(second.lanes));
-        let third = self.balls(to_unit((u - b) / a), one, parallel.and(twice.not()));
-        let full = twice.or(once.and(third.lanes));
-        let fourth = self.balls(to_unit((u + b) / a), -one, parallel.and(full.not()));
-        [first, second, third, fourth]
+        let products = self.products();
+        let (start, end) = (facing(&products, -one), facing(&products, one));
+        [self.balls(start.0, start.1, parallel), self.balls(end.0, end.1, parallel)]
     }
+}
+
+/// Parameters of an end of the first segment and of the point of the second that faces it; if none does, of the nearer
+/// end of the second and of what faces that.
+#[inline(always)]
+fn facing<F: Lane>(&Products { a, b, c, u, v }: &Products<F>, end: F) -> (F, F) {
+    let x2 = (v - b * end) / c;
+    let limited = to_unit(x2);
+    let inside = x2.abs().le(F::one());
+    (F::select(inside, end, to_unit((u - b * limited) / a)), limited)
 }
 
 /// Parameters of the nearest points of two segments that are not parallel.
@@ -188,8 +194,22 @@ mod tests {
         let (touching, parallel) = along.touching();
         assert_eq!((touching.lanes.bits(), parallel.bits()), (0, 255));
         let lanes = along.touching_along(parallel).map(|t| t.lanes.bits());
-        assert_eq!(lanes, [255, 255, 0, 0]);
+        assert_eq!(lanes, [255, 255]);
         assert_eq!(segments(1.1e-4, 0.25).touching().1.bits(), 0, "parallel ends at 1e-4 rad");
+    }
+
+    #[test]
+    fn parallel_capsules_touch_at_the_ends_of_their_common_stretch() {
+        for (shift, ends) in [(0.5, [-0.5, 1.0]), (-0.5, [-1.0, 0.5]), (2.1, [1.028, 1.028])] {
+            let mut along = segments(0.0, 0.2);
+            along.centers[1][0] = Array::splat(shift);
+            let touching = along.touching_along(along.touching().1);
+            for (touching, end) in touching.iter().zip(ends) {
+                assert_eq!(touching.lanes.bits(), 255);
+                let at = touching.closest.point[0].get(0);
+                assert!((at - end).abs() < 1e-3, "shift {shift}: {at} instead of {end}");
+            }
+        }
     }
 
     #[test]
