@@ -85,7 +85,7 @@ pub fn run(args: &PhysicsArgs, out: &mut impl Write) -> anyhow::Result<ExitCode>
 
 fn run_check(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<bool> {
     let population = args.run.as_deref().map(Population::load).transpose()?;
-    let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation.clone());
+    let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
     let speed_rounds = if args.no_speed { 0 } else { 5 };
     let options = CheckOptions { lane_steps: args.steps, seed: args.seed, speed_rounds };
