@@ -142,10 +142,11 @@ fn a_check_reports_agreement_and_the_worst_step() {
         action.iter_mut().enumerate().for_each(|(i, a)| *a = (observation[i] * 3.0).sin() as f32);
     };
     let report = check(&task, &options, &mut [Box::new(&mut policy)]).unwrap();
-    assert_eq!(report.agreement.len(), 4);
-    for agreement in &report.agreement {
-        assert_eq!(agreement.steps, 800);
-        assert_eq!(agreement.histogram.iter().sum::<usize>(), 800);
+    let states: Vec<&str> = report.agreement.iter().map(|a| a.states.as_str()).collect();
+    assert_eq!(states[3..], ["visited by policies", "after their falls"]);
+    for (kind, agreement) in report.agreement.iter().enumerate() {
+        assert!(kind == 4 || (800..808).contains(&agreement.steps), "{agreement:?}");
+        assert_eq!(agreement.histogram.iter().sum::<usize>(), agreement.steps);
         let worst = agreement.worst.as_ref().unwrap();
         assert!(worst.deviation < 1e-9 && worst.place.contains("joint"), "{worst:?}");
     }
