@@ -158,9 +158,11 @@ mod tests {
     fn the_counted_and_the_limit_law_agree() {
         // From tables: 20 values each, 9 apart, p = 0.0335; 8 apart, p = 0.0811.
         assert!((exact_p(20, 9) - 0.0335).abs() < 5e-5, "{}", exact_p(20, 9));
-        for apart in 6..12 {
-            let limit = limit_p(20.0, 20.0, apart as f64 / 20.0);
-            assert!((exact_p(20, apart) / limit - 1.0).abs() < 0.4, "{apart}");
+        // Counts are whole numbers, so the exact law lies between two neighbouring values of the continuous limit.
+        for (n, apart) in (6..12).map(|apart| (20, apart)).chain([(400, 30), (400, 40), (400, 50)]) {
+            let limit = |apart: usize| limit_p(n as f64, n as f64, apart as f64 / n as f64);
+            let exact = exact_p(n, apart);
+            assert!(limit(apart) < exact && exact < limit(apart - 1), "{n} values, {apart} apart: {exact}");
         }
         assert_eq!((exact_p(20, 0), limit_p(20.0, 20.0, 0.0)), (1.0, 1.0));
     }
