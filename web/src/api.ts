@@ -13,6 +13,8 @@ export interface RunSummary {
   iterations: number;
   elites: number;
   version: string;
+  /** Whether friction and mass of the task can be changed. */
+  changeable: boolean;
   metricsVersion?: number;
 }
 

@@ -29,6 +29,11 @@ export function drawCurve(canvas: HTMLCanvasElement, metrics: Metrics): void {
       context.lineTo(x, y);
     });
     context.stroke();
+    // One iteration is a dot, not a line.
+    if (values.filter((v) => Number.isFinite(v)).length === 1) {
+      context.fillStyle = color;
+      context.fillRect(left + half - 15, (h + 20) / 2 - 5, 6, 6);
+    }
     context.fillStyle = ink;
     context.font = "11px system-ui, sans-serif";
     const now = values.findLast((v) => Number.isFinite(v));

@@ -73,6 +73,7 @@ class App {
     this.showFacts();
     this.showMap();
     void this.refreshMetrics();
+    this.offerPhysics(this.summary()?.changeable ?? true);
     this.syncControls();
     await this.play();
     if (this.summary()?.state !== "finished") {
@@ -415,6 +416,13 @@ class App {
       event.preventDefault();
       this.find(input("find").value);
     });
+  }
+
+  /** A task without friction and mass leaves nothing to change. */
+  private offerPhysics(changeable: boolean): void {
+    if (!changeable) this.state.friction = this.state.mass = 0;
+    for (const id of ["friction", "mass", "reset"]) (byId(id) as HTMLInputElement).disabled = !changeable;
+    document.querySelector<HTMLElement>(".physics")!.title = changeable ? "" : "This task has no friction or mass";
   }
 
   private physicsChanged(): void {

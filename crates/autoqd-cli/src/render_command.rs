@@ -8,14 +8,14 @@ use anyhow::{Context, bail};
 use autoqd::run_folder::ArchiveTable;
 use autoqd_view::plot::Mode;
 use autoqd_view::render::{
-    Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence,
+    Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence, stack,
 };
-use autoqd_view::{Change, Replay, Run, best_and_different, file};
+use autoqd_view::{Change, Image, Replay, Run, best_and_different, file};
 
 /// What to make of each elite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Frames of one cycle of the movement side by side
+    /// Frames of one cycle of the movement side by side; those of several elites also in one picture
     Strip,
     /// An animation that plays anywhere
     Gif,
@@ -84,13 +84,19 @@ pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let change = Change { friction_scale: args.friction_scale, mass_scale: args.mass_scale };
+    let mut strips = Vec::new();
     for row in rows {
         let replay = run.replay(&table, row, change)?;
         let caption = caption(&run, &table, row, &replay, change);
         for format in &args.format {
-            let path = draw(args, *format, &replay, &caption, &folder, table.id[row])?;
+            let path = draw(args, *format, &replay, &caption, &folder, table.id[row], &mut strips)?;
             writeln!(out, "{}", path.display())?;
         }
+    }
+    if strips.len() > 1 {
+        let path = folder.join("all.png");
+        file::write(&path, &stack(&strips, 0).png()?)?;
+        writeln!(out, "{}", path.display())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -129,6 +135,7 @@ fn draw(
     caption: &Caption,
     folder: &Path,
     id: u64,
+    strips: &mut Vec<Image>,
 ) -> anyhow::Result<PathBuf> {
     let usual = if format == Format::Strip { (320, 240) } else { (480, 360) };
     let (width, height) = args.size.unwrap_or(usual);
@@ -139,6 +146,7 @@ fn draw(
         Format::Strip => {
             let strip = filmstrip(&renderer, &frames_of_one_cycle(replay, args.frames as usize), caption)?;
             file::write(&path(".png"), &strip.png()?)?;
+            strips.push(strip);
             Ok(path(".png"))
         }
         Format::Gif => {

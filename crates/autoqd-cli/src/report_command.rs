@@ -17,7 +17,7 @@ pub struct ReportArgs {
     /// File to write [default: report/report.html in the first run's folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Behaviours shown per run
+    /// Behaviours shown per run; fewer if the file would be larger than 20 MB
     #[arg(long, default_value_t = ReportOptions::default().behaviours)]
     behaviours: usize,
     /// Seconds of each behaviour
@@ -33,7 +33,8 @@ pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    let page = report(&runs, ReportOptions { behaviours: args.behaviours, seconds: args.seconds })?;
+    let options = ReportOptions { behaviours: args.behaviours, seconds: args.seconds, ..Default::default() };
+    let page = report(&runs, options)?;
     file::write(&path, page.as_bytes())?;
     writeln!(out, "{} ({:.1} MB)", path.display(), page.len() as f64 / 1e6)?;
     Ok(ExitCode::SUCCESS)

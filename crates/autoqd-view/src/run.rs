@@ -111,6 +111,11 @@ impl Run {
         Ok(replay)
     }
 
+    /// Whether friction and mass of the task can be changed.
+    pub fn can_change(&self) -> bool {
+        self.task_with(Change { friction_scale: 2.0, mass_scale: 2.0 }).is_ok()
+    }
+
     fn task_with(&self, change: Change) -> Result<Arc<dyn Task>, ViewError> {
         if change == Change::default() {
             return Ok(self.task.clone());

@@ -177,7 +177,7 @@ fn the_report_plays_without_a_server() {
         path
     });
     let runs: Vec<Run> = paths.iter().map(|path| Run::open(path).unwrap()).collect();
-    let page = report(&runs, ReportOptions { behaviours: 3, seconds: 4.0 }).unwrap();
+    let page = report(&runs, ReportOptions { behaviours: 3, seconds: 4.0, ..Default::default() }).unwrap();
     assert!(page.len() < 20_000_000);
     for reference in ["http://", "https://", "src=\"/", "href=\""] {
         let allowed = page.matches("http://www.w3.org/2000/svg").count();

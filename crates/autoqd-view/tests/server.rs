@@ -106,6 +106,7 @@ fn runs_archive_and_metrics_are_those_of_the_folder() {
     let runs = get(server.address, "/api/runs").json();
     assert_eq!(runs[0]["id"], "hopper-run-1");
     assert_eq!(runs[0]["elites"], 300);
+    assert_eq!(runs[0]["changeable"], true);
     let answer = get(server.address, "/api/runs/hopper-run-1/archive");
     let (header, rest) = split(&answer.body);
     assert_eq!(header["elites"], 300);
@@ -362,4 +363,16 @@ fn the_live_stream_tells_of_a_new_archive() {
     let run = Run::open(&path).unwrap();
     common::run::random_archive(run.config(), 9).write_parquet(&run.archive_path()).unwrap();
     wait_for("\"elites\":9");
+}
+
+#[test]
+fn a_task_without_physics_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("maze");
+    filled(&path, "point-maze", 3);
+    let server = serve(&[&path], ServerConfig::default());
+    assert_eq!(get(server.address, "/api/runs").json()[0]["changeable"], false);
+    assert_eq!(replay(server.address, "maze", r#"{"id": 1000}"#).status, 200);
+    let answer = replay(server.address, "maze", r#"{"id": 1000, "mass_scale": 2.0}"#);
+    assert_eq!(answer.status, 422, "{}", answer.head);
 }

@@ -25,16 +25,39 @@ pub struct ReportOptions {
     pub behaviours: usize,
     /// Seconds of each behaviour.
     pub seconds: f64,
+    /// Largest size of the page in bytes: a report of many runs shows fewer and shorter behaviours of each.
+    pub bytes: usize,
 }
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { behaviours: 9, seconds: 12.0 }
+        Self { behaviours: 9, seconds: 12.0, bytes: 20_000_000 }
+    }
+}
+
+impl ReportOptions {
+    /// The next smaller report; `None` if there is none.
+    fn smaller(self) -> Option<Self> {
+        match self {
+            Self { behaviours: 2.., .. } => Some(Self { behaviours: self.behaviours / 2, ..self }),
+            _ if self.seconds > 1.0 => Some(Self { seconds: 0.5 * self.seconds, ..self }),
+            _ => None,
+        }
     }
 }
 
 /// The report of these runs as one HTML document without any reference to the outside.
-pub fn report(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
+pub fn report(runs: &[Run], mut options: ReportOptions) -> Result<String, ViewError> {
+    loop {
+        let page = page(runs, options)?;
+        match options.smaller() {
+            Some(smaller) if page.len() >= options.bytes => options = smaller,
+            _ => return Ok(page),
+        }
+    }
+}
+
+fn page(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
     let title = match runs {
         [run] => run.name(),
         _ => format!("{} runs", runs.len()),
@@ -59,7 +82,7 @@ pub fn report(runs: &[Run], options: ReportOptions) -> Result<String, ViewError>
         page.push_str(&section("Measured", &format!("{}{measured}", measured_numbers(runs, &evaluations))));
     }
     for run in runs {
-        page.push_str(&run_section(run, runs.len() > 1, options)?);
+        page.push_str(&run_section(run, runs.len(), options)?);
     }
     let _ = write!(
         page,
@@ -79,11 +102,13 @@ fn section(title: &str, content: &str) -> String {
 
 /// A figure for light and for dark pages; the style shows one of them.
 fn both(make: impl Fn(Mode) -> Result<Figure, ViewError>) -> Result<String, ViewError> {
-    let figure = |mode| Ok::<_, ViewError>(make(mode)?.svg(mode));
+    let (light, dark) = (make(Mode::Light)?, make(Mode::Dark)?);
+    // Panels side by side are scrolled on a narrow page, not shrunk until nothing can be read.
+    let class = if light.panels.len() > 1 { " class=\"panels\"" } else { "" };
     Ok(format!(
-        "<figure><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
-        figure(Mode::Light)?,
-        figure(Mode::Dark)?
+        "<figure{class}><div class=\"light\">{}</div><div class=\"dark\">{}</div></figure>\n",
+        light.svg(Mode::Light),
+        dark.svg(Mode::Dark)
     ))
 }
 
@@ -153,14 +178,14 @@ fn numbers(runs: &[Run], statuses: &[Status]) -> String {
     table
 }
 
-fn run_section(run: &Run, named: bool, options: ReportOptions) -> Result<String, ViewError> {
+fn run_section(run: &Run, runs: usize, options: ReportOptions) -> Result<String, ViewError> {
     let table = run.archive()?;
-    let name = |what: &str| if named { format!("{}: {what}", run.name()) } else { capital(what) };
+    let name = |what: &str| if runs > 1 { format!("{}: {what}", run.name()) } else { capital(what) };
     let mut html = String::new();
     if table.is_empty() {
         html.push_str(&section(&name("archive"), "<p>The archive has no elite yet.</p>"));
     } else {
-        html.push_str(&section(&name("archive"), &archive_figures(run, &table)?));
+        html.push_str(&section(&name("archive"), &archive_figures(run, &table, runs)?));
         html.push_str(&section(&name("behaviours"), &behaviours(run, &table, options)?));
         html.push_str(&section(&name("best elites"), &best_elites(&table)));
     }
@@ -173,10 +198,13 @@ fn run_section(run: &Run, named: bool, options: ReportOptions) -> Result<String,
     Ok(html)
 }
 
-fn archive_figures(run: &Run, table: &ArchiveTable) -> Result<String, ViewError> {
+/// Lines of thousands of elites are most of a page's size: reports of many runs go without.
+const MOST_RUNS_WITH_LINES: usize = 5;
+
+fn archive_figures(run: &Run, table: &ArchiveTable, runs: usize) -> Result<String, ViewError> {
     let plot = archive_plot(run, table, None);
     let mut html = both(|mode| Ok(heatmap_pairs("", &plot, mode)))?;
-    if plot.names.len() > 2 {
+    if plot.names.len() > 2 && runs <= MOST_RUNS_WITH_LINES {
         html.push_str(&both(|mode| Ok(parallel_axes("", &plot, mode)))?);
     }
     Ok(html)

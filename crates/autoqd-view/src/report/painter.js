@@ -185,11 +185,17 @@ function paintGrid(context, camera, target, height, view, look) {
   context.globalAlpha = 1;
 }
 
-/** Ends and radius of a solid as a ball swept along its z axis. */
+/** Ends and radius of a solid as a ball swept along its z axis, or along the longest one of a box or ellipsoid. */
 function swept({ shape, p, r }) {
-  const half = shape.kind === "capsule" ? shape.size[1] : shape.kind === "cylinder" ? Math.max(0, shape.size[1] - shape.size[0]) : 0;
-  const radius = shape.kind === "box" || shape.kind === "ellipsoid" ? (shape.size[0] + shape.size[1] + shape.size[2]) / 3 : shape.size[0];
-  const axis = [r[2] * half, r[5] * half, r[8] * half];
+  const { kind, size } = shape;
+  let [along, radius] = [2, size[0]];
+  let half = kind === "capsule" ? size[1] : kind === "cylinder" ? Math.max(0, size[1] - size[0]) : 0;
+  if (kind === "box" || kind === "ellipsoid") {
+    along = size.indexOf(Math.max(...size));
+    radius = (size[0] + size[1] + size[2] - size[along]) / 2;
+    half = size[along] - radius;
+  }
+  const axis = [r[along] * half, r[3 + along] * half, r[6 + along] * half];
   return { a: [p[0] - axis[0], p[1] - axis[1], p[2] - axis[2]], b: [p[0] + axis[0], p[1] + axis[1], p[2] + axis[2]], radius };
 }
 

@@ -16,6 +16,8 @@ use crate::{Run, ViewError};
 pub(super) struct Entry {
     pub id: String,
     pub run: Run,
+    /// Whether friction and mass can be changed.
+    changeable: bool,
     newest: RwLock<Arc<Snapshot>>,
     /// Held while the folder is read, so that many followers cause one reading.
     reading: Mutex<()>,
@@ -44,6 +46,7 @@ pub(super) struct Summary {
     iterations: u64,
     elites: usize,
     version: String,
+    changeable: bool,
 }
 
 pub(super) struct Catalog {
@@ -56,7 +59,8 @@ impl Catalog {
         for run in runs {
             let id = free_id(&entries, &run.name());
             let snapshot = Arc::new(Snapshot::read(&run)?);
-            entries.push(Entry { id, run, newest: RwLock::new(snapshot), reading: Mutex::new(()) });
+            let (changeable, newest) = (run.can_change(), RwLock::new(snapshot));
+            entries.push(Entry { id, run, changeable, newest, reading: Mutex::new(()) });
         }
         Ok(Self { entries })
     }
@@ -114,6 +118,7 @@ impl Entry {
             iterations: status.iterations,
             elites: snapshot.table.len(),
             version: snapshot.version.clone(),
+            changeable: self.changeable,
         }
     }
 }

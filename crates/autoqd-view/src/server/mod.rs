@@ -87,10 +87,7 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let catalog = Catalog::new(runs)?;
         let port = address.port();
-        let hosts = address
-            .ip()
-            .is_loopback()
-            .then(|| ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec());
+        let hosts = address.ip().is_loopback().then(|| host_names(port));
         let shared = Arc::new(Shared {
             catalog,
             simulations: Arc::new(Semaphore::new(config.simulations.max(1))),
@@ -117,6 +114,12 @@ impl Server {
             () = stop => Ok(()),
         }
     }
+}
+
+/// How a browser addresses a server on this machine; it leaves out the usual port.
+fn host_names(port: u16) -> Vec<String> {
+    let end = if port == 80 { String::new() } else { format!(":{port}") };
+    ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}{end}")).to_vec()
 }
 
 fn router(shared: Arc<Shared>) -> Router {

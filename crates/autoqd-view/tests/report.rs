@@ -1,0 +1,49 @@
+//! The report as a file: what is in it and how large it gets. `browser.rs` looks at it in Chromium.
+
+mod common;
+
+use autoqd_view::Run;
+use autoqd_view::report::{ReportOptions, report};
+use serde_json::json;
+
+fn behaviours(page: &str) -> usize {
+    page.matches("data-replay=\"").count()
+}
+
+#[test]
+fn a_report_of_many_runs_keeps_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs: Vec<Run> = (0..3)
+        .map(|i| {
+            let path = folder.path().join(format!("run-{i}"));
+            common::run::filled(&path, "hopper", 30);
+            Run::open(&path).unwrap()
+        })
+        .collect();
+    let free = report(&runs, ReportOptions { behaviours: 4, ..ReportOptions::default() }).unwrap();
+    assert_eq!(behaviours(&free), 12);
+    let bytes = free.len() - 20_000;
+    let small = report(&runs, ReportOptions { behaviours: 4, bytes, ..ReportOptions::default() }).unwrap();
+    assert!(small.len() < bytes, "{} of {bytes}", small.len());
+    assert_eq!(behaviours(&small), 6);
+}
+
+#[test]
+fn runs_without_an_archive_and_measured_runs_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, measured) = (folder.path().join("empty"), folder.path().join("measured"));
+    common::run::filled(&empty, "hopper", 0);
+    common::run::filled(&measured, "hopper", 5);
+    let metrics = json!({"version": 1, "metrics": {
+        "path": "run", "task": "hopper", "variant": "autoqd", "seed": 0, "policies": 5, "left_out": 0,
+        "mean_objective": 12.5, "max_objective": 25.0, "max_rechecked": null, "best_policy": 3, "gt": [],
+        "vendi": {"value": 3.25, "lower": 3.0, "upper": 3.5, "rank": 3, "policies": 5},
+        "vendi_length_normalized": 3.0, "quality_vendi": null, "budget": null, "evaluation_steps": 100}});
+    std::fs::create_dir(measured.join("eval")).unwrap();
+    std::fs::write(measured.join("eval/metrics.json"), metrics.to_string()).unwrap();
+    let runs = [empty, measured].map(|path| Run::open(&path).unwrap());
+    let page = report(&runs, ReportOptions { behaviours: 1, ..ReportOptions::default() }).unwrap();
+    assert!(page.contains("The archive has no elite yet"));
+    assert!(page.contains("Vendi score") && page.contains("<td>3.25</td>"));
+    assert_eq!(behaviours(&page), 1);
+}
