@@ -12,6 +12,8 @@
 //! The back end is chosen at run time: AVX-512, AVX2 or portable arrays ([`Backend`]). All give the same bits.
 
 #![deny(missing_docs)]
+// Only the lane types of an instruction set, and the functions that enable it, are unsafe.
+#![deny(unsafe_code)]
 
 mod batch;
 mod bias;
@@ -23,6 +25,7 @@ mod error;
 mod forces;
 mod inertia;
 mod integrate;
+#[allow(unsafe_code)]
 mod kernels;
 mod kinematics_planar;
 mod kinematics_spatial;
