@@ -37,8 +37,8 @@ class App {
   private early: { id: string; archive: Promise<api.Archive> } | null = null;
   private hashTimer = 0;
   private physicsTimer = 0;
-  private clickedAt = 0;
-  /** Milliseconds from the last click to the first frame that moved; for tests. */
+  private clicked: { id: number; at: number } | null = null;
+  /** Milliseconds from the last click to the first frame of that elite that moved; for tests. */
   clickToMotion = 0;
 
   async start(): Promise<void> {
@@ -151,7 +151,7 @@ class App {
   /** Shows an elite alone, or adds it to (takes it from) those shown. */
   async pick(row: number, add: boolean): Promise<void> {
     const id = this.archive!.columns.get("id")![row]!;
-    this.clickedAt = performance.now();
+    this.clicked = { id, at: performance.now() };
     const { shown } = this.state;
     if (!add) this.state.shown = [id];
     else if (shown.includes(id)) this.state.shown = shown.filter((other) => other !== id);
@@ -272,9 +272,10 @@ class App {
       const how = over ? (replay.mark & 1 ? " · ended" : replay.mark & 4 ? " · cut off" : " · done") : "";
       if (label) label.textContent = `now ${short(replay.returns[frame] ?? 0)}${how}`;
     }
-    if (this.clickedAt && player.replays.some((replay) => player.frameOf(replay) > 0)) {
-      this.clickToMotion = performance.now() - this.clickedAt;
-      this.clickedAt = 0;
+    const { clicked } = this;
+    if (clicked && player.replays.some((r) => r.key === this.key(clicked.id) && player.frameOf(r) > 0)) {
+      this.clickToMotion = performance.now() - clicked.at;
+      this.clicked = null;
     }
   }
 

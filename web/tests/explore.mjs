@@ -221,8 +221,8 @@ const scenarios = {
 
   async many() {
     const page = watch(await context.newPage());
-    // The limits are those of a machine that does nothing else; where others compute too, they grow with the load.
-    const busy = Math.max(1, loadavg()[0] / availableParallelism());
+    // The limits are those of a machine that does nothing else; where others compute too, they grow with the load, up to a point.
+    const busy = Math.min(2.5, Math.max(1, loadavg()[0] / availableParallelism()));
     let paint = Infinity;
     let map = Infinity;
     let motion = Infinity;
@@ -239,12 +239,14 @@ const scenarios = {
       assert.equal(times.drawn, facts.elites);
       paint = Math.min(paint, times.paint);
       map = Math.min(map, times.map);
-      for (const row of [17, 4321]) {
+      const clicks = [];
+      for (const row of [17, 4321, 8765]) {
         await page.evaluate(() => (window.autoqd.clickToMotion = 0));
         await clickRow(page, row);
         await until(page, () => window.autoqd.clickToMotion > 0);
-        motion = Math.min(motion, await page.evaluate(() => window.autoqd.clickToMotion));
+        clicks.push(await page.evaluate(() => window.autoqd.clickToMotion));
       }
+      motion = Math.min(motion, Math.max(...clicks));
     }
     console.log(`first paint ${paint.toFixed(0)} ms, map of ${facts.elites} elites after ${map.toFixed(0)} ms, click to motion ${motion.toFixed(0)} ms, load per core ${busy.toFixed(1)}`);
     await look(page, "many");
