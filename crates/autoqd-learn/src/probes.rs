@@ -1,6 +1,7 @@
 //! Which states of an episode the descriptors see.
 
 use autoqd::evaluator::{Probe, Record, Watcher};
+use autoqd::kernels::Instructions;
 use autoqd::seeds::{Purpose, derive};
 
 use crate::states::rounded;
@@ -14,7 +15,7 @@ pub struct LastState {
 }
 
 impl Probe for LastState {
-    fn watcher(&self) -> Box<dyn Watcher> {
+    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
         let (size, samples) = (self.size, self.samples);
         Box::new(LastStateWatcher { size, samples, seed: 0, time: 0, picked: Vec::new() })
     }
@@ -66,7 +67,7 @@ pub struct EveryNth {
 }
 
 impl Probe for EveryNth {
-    fn watcher(&self) -> Box<dyn Watcher> {
+    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
         Box::new(EveryNthWatcher { period: self.period, time: 0, states: Vec::new() })
     }
 }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use autoqd::config::Layers;
 use autoqd::descriptor::Registry;
-use autoqd::evaluator::{Candidates, LocalEvaluator};
+use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator};
 use autoqd::metrics::{Population, Protocol, Round, evaluate, round_seeds, sample};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::runner::{Limits, Runner};
@@ -58,7 +58,8 @@ fn bare_rate(population: &Population, pool: &Arc<rayon::ThreadPool>) -> f64 {
     let dimension = policy.parameter_count();
     let evaluator = LocalEvaluator::new(task, policy, Physics::Reference, pool.clone()).expect("worlds");
     let candidates = Candidates { parameters: &parameters, dimension, seeds: &seeds, episodes: 1 };
-    Tape::record(&evaluator, candidates, &spec.name, &spec).replay(THREADS)
+    let mut evaluations = evaluator.evaluate(candidates, &[tape::probe()]).expect("an evaluation");
+    Tape::new(&spec.name, &spec, &seeds, tape::take_actions(&mut evaluations)).replay(THREADS)
 }
 
 struct Silent;

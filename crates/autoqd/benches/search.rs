@@ -3,8 +3,9 @@
 //!
 //! Two searches with the paper's settings but smaller batches run side by side, one on libmujoco or Box2D, one on the
 //! lanes engine. Up to iteration 19 both use the fast engine, where there is one; in iterations 20 to 25 each takes its
-//! turn, and then the bare simulator, on the model as it is loaded, replays the start states and actions of the first
-//! on as many threads. All rates are wall clock; ratios are taken within an iteration and their median is printed.
+//! turn, and before and after the first the bare simulator, on the model as it is loaded, replays start states and actions
+//! recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration, against the mean
+//! of the two replays around it, and their median is printed.
 //!
 //! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
 //! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
@@ -90,15 +91,20 @@ impl Row {
         let mut reference = Contender::new(&task, Physics::Reference, threads, batch);
         let mut lanes =
             (name != "bipedal-walker").then(|| Contender::new(&task, Physics::Lanes, threads, batch));
-        reference.warm_up();
-        lanes.iter_mut().for_each(Contender::warm_up);
+        reference.warm_up(WARM_UP - 1);
+        lanes.iter_mut().for_each(|lanes| lanes.warm_up(WARM_UP));
         let mut row = Self::default();
+        // The last iteration before those that count: a tape to begin with.
+        reference.step();
+        let mut before = reference.tape(name).replay(threads);
         for _ in 0..MEASURED {
             let (rate, times) = reference.step();
+            let after = reference.tape(name).replay(threads);
             row.search.push(rate);
+            row.bare.push(0.5 * (before + after));
             row.rest.push((times.ask + times.tell + times.refit) / times.evaluate * 100.0);
             row.lanes.extend(lanes.as_mut().map(|lanes| lanes.step().0));
-            row.bare.push(reference.tape(name).replay(threads));
+            before = after;
         }
         row.glued.extend(glued(name, threads, batch));
         row
@@ -161,6 +167,7 @@ impl Contender {
             fast: local(Physics::Auto),
             own: local(physics),
             measured: AtomicBool::new(false),
+            taped: physics == Physics::Reference,
             last: Mutex::default(),
         });
         let search = Search::with_evaluator(
@@ -173,8 +180,8 @@ impl Contender {
         Self { search: search.expect("a search"), worlds }
     }
 
-    fn warm_up(&mut self) {
-        (0..WARM_UP).for_each(|_| drop(self.search.step().expect("an iteration")));
+    fn warm_up(&mut self, iterations: u64) {
+        (0..iterations).for_each(|_| drop(self.search.step().expect("an iteration")));
         self.worlds.measured.store(true, Ordering::Relaxed);
     }
 
@@ -186,16 +193,11 @@ impl Contender {
         ((self.search.totals().env_steps - steps) as f64 / seconds, iteration.times)
     }
 
-    /// The episodes of the last iteration, on the same worlds.
+    /// The episodes of the last iteration.
     fn tape(&self, name: &str) -> Tape {
-        let batch = self.worlds.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let candidates = Candidates {
-            parameters: &batch.parameters,
-            dimension: batch.dimension,
-            seeds: &batch.seeds,
-            episodes: batch.episodes,
-        };
-        Tape::record(&self.worlds.own, candidates, name, self.search.spec())
+        let (seeds, actions) =
+            std::mem::take(&mut *self.worlds.last.lock().unwrap_or_else(PoisonError::into_inner));
+        Tape::new(name, self.search.spec(), &seeds, actions)
     }
 }
 
@@ -204,16 +206,10 @@ struct Switch {
     fast: LocalEvaluator,
     own: LocalEvaluator,
     measured: AtomicBool,
-    last: Mutex<Batch>,
-}
-
-/// Parameters and seeds of an iteration.
-#[derive(Clone, Default)]
-struct Batch {
-    parameters: Vec<f64>,
-    dimension: usize,
-    seeds: Vec<u64>,
-    episodes: usize,
+    /// Whether actions are recorded.
+    taped: bool,
+    /// Seeds and actions of the last episodes.
+    last: Mutex<(Vec<u64>, Vec<Vec<f32>>)>,
 }
 
 impl Evaluator for Switch {
@@ -222,14 +218,17 @@ impl Evaluator for Switch {
         candidates: Candidates<'_>,
         probes: &[Arc<dyn Probe>],
     ) -> Result<Vec<Evaluation>, autoqd::Error> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Batch {
-            parameters: candidates.parameters.to_vec(),
-            dimension: candidates.dimension,
-            seeds: candidates.seeds.to_vec(),
-            episodes: candidates.episodes,
-        };
-        let worlds = if self.measured.load(Ordering::Relaxed) { &self.own } else { &self.fast };
-        worlds.evaluate(candidates, probes)
+        if !self.measured.load(Ordering::Relaxed) {
+            return self.fast.evaluate(candidates, probes);
+        }
+        if !self.taped {
+            return self.own.evaluate(candidates, probes);
+        }
+        let probes: Vec<_> = probes.iter().cloned().chain([tape::probe()]).collect();
+        let mut evaluations = self.own.evaluate(candidates, &probes)?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            (candidates.seeds.to_vec(), tape::take_actions(&mut evaluations));
+        Ok(evaluations)
     }
 
     fn physics_note(&self) -> String {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator, Probe, Record, Watcher};
+use autoqd::evaluator::{Evaluation, Probe, Record, Watcher};
+use autoqd::kernels::Instructions;
 use autoqd_env::{
     Action, BipedalWalkerTask, EnvSpec, Environment, LocomotionTask, Perturbation, Seed, WorldReuse,
 };
@@ -14,7 +15,7 @@ use mujoco_rs::prelude::MjData;
 struct ActionProbe;
 
 impl Probe for ActionProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
+    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
         Box::new(ActionWatcher(Vec::new()))
     }
 }
@@ -49,27 +50,32 @@ struct TapedEpisode {
     actions: Vec<f32>,
 }
 
+/// What to give an evaluation among its probes, as the last one, for a tape of it.
+pub fn probe() -> Arc<dyn Probe> {
+    Arc::new(ActionProbe)
+}
+
+/// Takes the last probe's records out of an evaluation: the actions of each episode.
+pub fn take_actions(evaluations: &mut [Evaluation]) -> Vec<Vec<f32>> {
+    let episodes = evaluations.iter_mut().flat_map(|e| &mut e.episodes);
+    let actions = episodes.map(|episode| match episode.records.pop() {
+        Some(Record::States(actions)) => actions,
+        _ => unreachable!("our own probe"),
+    });
+    actions.collect()
+}
+
 impl Tape {
-    /// Runs episodes once more on the worlds of an evaluator, which gives the same actions.
-    pub fn record(
-        evaluator: &LocalEvaluator,
-        candidates: Candidates<'_>,
-        name: &str,
-        spec: &EnvSpec,
-    ) -> Self {
-        let evaluations = evaluator.evaluate(candidates, &[Arc::new(ActionProbe)]);
-        let episodes = evaluations.expect("an evaluation").into_iter().flat_map(|e| e.episodes);
+    /// Episodes of a task from their seeds and actions.
+    pub fn new(name: &str, spec: &EnvSpec, seeds: &[u64], actions: Vec<Vec<f32>>) -> Self {
         let mut world = (name != "bipedal-walker").then(|| locomotion(name).world().expect("a world"));
         let mut observation = vec![0.0; spec.observation_size];
-        let episodes = episodes.zip(candidates.seeds).map(|(mut episode, seed)| {
+        let episodes = actions.into_iter().zip(seeds).map(|(actions, seed)| {
             let seed = Seed::from(*seed);
             let (qpos, qvel) = world.as_mut().map_or_else(Default::default, |world| {
                 world.reset(Some(&seed), &mut observation).expect("a start");
                 (world.qpos().to_vec(), world.qvel().to_vec())
             });
-            let Record::States(actions) = episode.records.swap_remove(0) else {
-                unreachable!("our own probe")
-            };
             TapedEpisode { seed, qpos, qvel, actions }
         });
         Self { name: name.to_owned(), episodes: episodes.collect(), action_size: spec.action_size }

@@ -9,9 +9,10 @@ use crate::Error;
 use crate::config::{FirstMap, Normalizer as Normalization};
 use crate::cwpca::{self, AffineMap, CwPcaOptions};
 use crate::embedding::{
-    Embedding, FeatureMap, FeatureOptions, Normalizer, PsiAccumulator, PsiOptions, RunningStatistics,
+    Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOptions, PsiProbe, RunningStatistics,
+    StatisticsProbe,
 };
-use crate::evaluator::{Evaluation, Probe, Record, Watcher};
+use crate::evaluator::{Evaluation, Probe};
 use crate::run_folder::Tensor;
 
 /// Settings of [`AutoQd`].
@@ -222,51 +223,5 @@ impl Descriptor for AutoQd {
             tensors.push(Tensor::f64("map_b", &[map.measures], &map.b));
         }
         tensors
-    }
-}
-
-/// Collects psi of each episode.
-struct PsiProbe(Arc<Embedding>);
-
-impl Probe for PsiProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
-        Box::new(PsiAccumulator::new(self.0.clone()))
-    }
-}
-
-impl Watcher for PsiAccumulator {
-    fn begin(&mut self, _seed: u64) {
-        PsiAccumulator::begin(self);
-    }
-
-    fn observe(&mut self, observation: &[f64], action: &[f32]) {
-        self.push(observation, action);
-    }
-
-    fn finish(&mut self, _last: &[f64]) -> Record {
-        Record::Summary(PsiAccumulator::finish(self))
-    }
-}
-
-/// Collects the statistics of each episode's observations s_0 .. s_{T-1}.
-struct StatisticsProbe(usize);
-
-impl Probe for StatisticsProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
-        Box::new(RunningStatistics::new(self.0))
-    }
-}
-
-impl Watcher for RunningStatistics {
-    fn begin(&mut self, _seed: u64) {
-        self.clear();
-    }
-
-    fn observe(&mut self, observation: &[f64], _action: &[f32]) {
-        self.push(observation);
-    }
-
-    fn finish(&mut self, _last: &[f64]) -> Record {
-        Record::Summary(self.to_row())
     }
 }

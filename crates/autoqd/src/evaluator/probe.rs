@@ -1,5 +1,7 @@
 //! What a descriptor wants to see of a rollout.
 
+use crate::kernels::Instructions;
+
 /// What one probe collected over one episode.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
@@ -37,8 +39,9 @@ impl Record {
 ///
 /// A probe is shared by all threads; each world gets its own [`Watcher`] from it.
 pub trait Probe: Send + Sync {
-    /// Makes a watcher for one world; it is used for one episode after the other.
-    fn watcher(&self) -> Box<dyn Watcher>;
+    /// Makes a watcher for one world; it is used for one episode after the other. Its kernels, if it has any, should
+    /// use `instructions`, which suit the simulator they run beside and change no bits.
+    fn watcher(&self, instructions: Instructions) -> Box<dyn Watcher>;
 }
 
 /// Watches the episodes of one world.

@@ -7,11 +7,14 @@ use autoqd_env::{Seed, Transition, Worlds};
 use super::queue::Queue;
 use super::{Candidates, Episode, Probe, Watcher};
 use crate::Error;
+use crate::kernels::Instructions;
 use crate::policy::{Policy, PolicySpec};
 
 /// One thread's worlds and everything it needs to run episodes in them, reused over iterations.
 pub(super) struct Worker {
     worlds: Box<dyn Worlds>,
+    /// For policies and probes.
+    instructions: Instructions,
     lanes: Vec<Lane>,
     active: Vec<bool>,
     observations: Vec<f64>,
@@ -32,8 +35,10 @@ impl Worker {
     pub(super) fn new(worlds: Box<dyn Worlds>, policy: &PolicySpec) -> Result<Self, Error> {
         let (n, spec) = (worlds.lanes(), worlds.spec());
         let (observation_size, action_size) = (spec.observation_size, spec.action_size);
+        // A simulator of one world at a time is scalar code.
+        let instructions = if n == 1 { Instructions::detect_beside_scalar() } else { Instructions::detect() };
         let lane = || {
-            let policy = Policy::zeroed(policy);
+            let policy = Policy::zeroed(policy).with_instructions(instructions);
             Lane { policy, watchers: Vec::new(), job: 0, total_reward: 0.0, length: 0 }
         };
         Ok(Self {
@@ -42,6 +47,7 @@ impl Worker {
             observations: vec![0.0; n * observation_size],
             actions: vec![0.0; n * action_size],
             transitions: vec![Transition::default(); n],
+            instructions,
             worlds,
         })
     }
@@ -54,7 +60,7 @@ impl Worker {
         queue: &Queue,
     ) -> Result<Vec<(usize, Episode)>, Error> {
         for lane in &mut self.lanes {
-            lane.watchers = probes.iter().map(|probe| probe.watcher()).collect();
+            lane.watchers = probes.iter().map(|probe| probe.watcher(self.instructions)).collect();
         }
         let mut finished = Vec::new();
         for lane in 0..self.lanes.len() {

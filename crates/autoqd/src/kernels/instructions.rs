@@ -21,6 +21,15 @@ impl Instructions {
         *Self::available().last().unwrap_or(&Self::Portable)
     }
 
+    /// The fastest set this CPU has among those of at most 256 bits.
+    ///
+    /// A CPU lowers its clock for a while after 512-bit instructions, so beside scalar code they cost more than they
+    /// save: libmujoco ran 15 % slower between policies that used them.
+    pub fn detect_beside_scalar() -> Self {
+        let narrow = Self::available().into_iter().rfind(|set| *set != Self::Avx512);
+        narrow.unwrap_or(Self::Portable)
+    }
+
     /// Every set this CPU has, slowest first.
     pub fn available() -> Vec<Self> {
         [Self::Portable, Self::Sse2, Self::Avx2, Self::Avx512].into_iter().filter(|i| i.supported()).collect()

@@ -10,8 +10,8 @@ use super::error::MetricsError;
 use super::population::Population;
 use super::store;
 use crate::Error;
-use crate::embedding::{Embedding, PsiAccumulator, RunningStatistics};
-use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe, Watcher};
+use crate::embedding::{Embedding, PsiProbe, RunningStatistics, StatisticsProbe};
+use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 
 /// Policies per part: a part is seconds of work, and all threads are busy for nearly all of it.
 const PART: usize = 128;
@@ -151,7 +151,7 @@ impl<'a> Rollouts<'a> {
         embedding: Option<&Arc<Embedding>>,
     ) -> Result<Vec<PolicyResult>, MetricsError> {
         let probes: Vec<Arc<dyn Probe>> =
-            embedding.into_iter().map(|e| Arc::new(EmbeddingProbe(e.clone())) as Arc<dyn Probe>).collect();
+            embedding.into_iter().map(|e| Arc::new(PsiProbe(e.clone())) as Arc<dyn Probe>).collect();
         let gamma = embedding.map(|e| e.options().gamma);
         let evaluations = self.evaluate(policies, &seeds.repeat(policies.len()), seeds.len(), &probes)?;
         let dimension = embedding.map_or(0, |e| e.dimension());
@@ -226,23 +226,5 @@ impl<'a> Rollouts<'a> {
             hasher.update(&embedding.options().gamma.to_le_bytes());
         }
         hasher.finalize().to_hex()[..24].to_owned()
-    }
-}
-
-/// Collects the embedding of each rollout.
-struct EmbeddingProbe(Arc<Embedding>);
-
-impl Probe for EmbeddingProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
-        Box::new(PsiAccumulator::new(self.0.clone()))
-    }
-}
-
-/// Collects the statistics of each rollout's observations.
-struct StatisticsProbe(usize);
-
-impl Probe for StatisticsProbe {
-    fn watcher(&self) -> Box<dyn Watcher> {
-        Box::new(RunningStatistics::new(self.0))
     }
 }
