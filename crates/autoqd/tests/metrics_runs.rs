@@ -352,3 +352,36 @@ fn progress_adds_up_to_what_was_announced() {
     assert!(counted.0 > 0);
     assert_eq!(counted.0, counted.1);
 }
+
+#[test]
+fn variants_are_named_by_what_they_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = |variants: &[&[&str]]| -> Vec<String> {
+        let runs: Vec<PathBuf> =
+            variants.iter().map(|settings| make_run(folder.path(), "point-maze", settings)).collect();
+        load(&runs).into_iter().map(|population| population.variant).collect()
+    };
+    assert_eq!(
+        names(&[&["reserve=0", "seed=21"], &["reserve=100", "seed=22"]]),
+        ["autoqd reserve=0", "autoqd reserve=100"],
+        "one setting: every value is said"
+    );
+    assert_eq!(
+        names(&[&["seed=23"], &["seed=24", "reserve=0"], &["seed=25", "first_map=random"]]),
+        ["autoqd", "autoqd reserve=0", "autoqd first_map=random"],
+        "changes of one default: only the changes"
+    );
+    assert_eq!(
+        names(&[
+            &["seed=26"],
+            &["seed=27", "reserve=0"],
+            &["seed=28", "first_map=random"],
+            &["seed=29", "first_map=random", "reserve=0"]
+        ])
+        .iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .len(),
+        4,
+        "a grid: all are told apart"
+    );
+}

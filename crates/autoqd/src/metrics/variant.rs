@@ -10,7 +10,8 @@ use super::population::Population;
 const IGNORED: [&str; 6] = ["task", "method", "seed", "threads", "checkpoint_every", "physics"];
 
 /// Names every population after its method and those settings in which the runs of the method differ, for instance
-/// `autoqd embedding.features=10`.
+/// `autoqd embedding.features=10`. Where several settings differ, the value that more than half of the runs have goes
+/// without saying, so that variants of one default are named by what they change.
 pub fn name_variants(populations: &mut [Population]) {
     let settings: Vec<BTreeMap<String, String>> = populations.iter().map(settings_of).collect();
     for method in populations.iter().map(|p| p.method.clone()).collect::<BTreeSet<_>>() {
@@ -19,8 +20,13 @@ pub fn name_variants(populations: &mut [Population]) {
         let differs =
             |key: &&String| runs.iter().any(|&i| settings[i].get(*key) != settings[runs[0]].get(*key));
         let differing: Vec<&String> = keys.into_iter().filter(differs).collect();
+        let share = |i: usize, key: &str| {
+            let same = runs.iter().filter(|&&j| settings[j].get(key) == settings[i].get(key)).count();
+            same as f64 / runs.len() as f64
+        };
         for &i in &runs {
-            let parts = differing.iter().filter_map(|key| Some(format!("{key}={}", settings[i].get(*key)?)));
+            let said = differing.iter().filter(|key| differing.len() == 1 || share(i, key) <= 0.5);
+            let parts = said.filter_map(|key| Some(format!("{key}={}", settings[i].get(*key)?)));
             populations[i].variant =
                 std::iter::once(method.clone()).chain(parts).collect::<Vec<_>>().join(" ");
         }
