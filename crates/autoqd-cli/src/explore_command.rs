@@ -31,7 +31,7 @@ pub fn run(args: &ExploreArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
              build again; `autoqd report` and `autoqd render` work without it"
         );
     }
-    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let runs = Run::open_all(&args.runs)?;
     let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {

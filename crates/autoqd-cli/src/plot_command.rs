@@ -33,7 +33,7 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if !(0.1..=10.0).contains(&args.scale) {
         bail!("--scale {} is not between 0.1 and 10", args.scale);
     }
-    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let runs = Run::open_all(&args.runs)?;
     let folder = args.out.clone().unwrap_or_else(|| args.runs[0].join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

@@ -27,7 +27,7 @@ pub struct ReportArgs {
 
 /// Writes the report and names the file.
 pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let runs = args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<Run>, _>>()?;
+    let runs = Run::open_all(&args.runs)?;
     let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)

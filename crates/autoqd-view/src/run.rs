@@ -1,7 +1,7 @@
 //! A run folder, opened to be looked at: its elites, its metrics, and its policies at work.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use autoqd::config::RunConfig;
@@ -20,6 +20,7 @@ const KEPT_TASKS: usize = 6;
 /// A run folder.
 pub struct Run {
     path: PathBuf,
+    name: String,
     config: RunConfig,
     policy: PolicySpec,
     task: Arc<dyn Task>,
@@ -42,12 +43,22 @@ impl Default for Change {
 }
 
 impl Run {
+    /// Opens run folders that are looked at together. Folders of the same name, as sweeps make them, are told apart by
+    /// as much of their paths as it takes.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, ViewError> {
+        let mut runs = paths.iter().map(|path| Self::open(path)).collect::<Result<Vec<_>, _>>()?;
+        let names = names_apart(&runs.iter().map(|run| parts(&run.path)).collect::<Vec<_>>());
+        runs.iter_mut().zip(names).for_each(|(run, name)| run.name = name);
+        Ok(runs)
+    }
+
     /// Opens a run folder; the archive is read when it is asked for.
     pub fn open(path: &Path) -> Result<Self, ViewError> {
         let config = read_config(path)?;
         let task = load_task(&config.task, &perturbation(&config, Change::default()))?;
         let policy = policy_spec(&config, task.spec())?;
-        Ok(Self { path: path.to_owned(), config, policy, task, perturbed: Mutex::default() })
+        let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
+        Ok(Self { path: path.to_owned(), name, config, policy, task, perturbed: Mutex::default() })
     }
 
     /// The folder.
@@ -55,10 +66,9 @@ impl Run {
         &self.path
     }
 
-    /// Last part of the folder's path.
-    pub fn name(&self) -> String {
-        let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        absolute.file_name().map_or_else(|| "run".to_string(), |name| name.to_string_lossy().into_owned())
+    /// Last part of the folder's path, or as many as tell the run from others.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The configuration of the run.
@@ -217,5 +227,52 @@ impl Player {
             terminated: transition.terminated,
             truncated: transition.truncated,
         }))
+    }
+}
+
+/// The parts of a folder's whole path.
+fn parts(path: &Path) -> Vec<String> {
+    let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let normal = absolute.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    });
+    normal.collect()
+}
+
+/// For each path the shortest end that no other path has, its parts joined by dashes.
+fn names_apart(paths: &[Vec<String>]) -> Vec<String> {
+    let end = |path: &[String], parts: usize| path[path.len().saturating_sub(parts)..].join("-");
+    let name = |path: &Vec<String>| {
+        let alone = |parts: &usize| paths.iter().all(|p| p == path || end(p, *parts) != end(path, *parts));
+        end(path, (1..path.len()).find(alone).unwrap_or(path.len()))
+    };
+    paths.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_apart;
+
+    #[test]
+    fn runs_of_a_sweep_are_told_apart_by_the_shortest_ends_of_their_paths() {
+        let names = |paths: &[&str]| {
+            let parts = |path: &&str| path.split('/').map(str::to_owned).collect();
+            names_apart(&paths.iter().map(parts).collect::<Vec<Vec<String>>>())
+        };
+        assert_eq!(
+            names(&["runs/hopper-autoqd-1", "runs/ant-autoqd-1"]),
+            ["hopper-autoqd-1", "ant-autoqd-1"]
+        );
+        assert_eq!(
+            names(&[
+                "s/ant/method=aurora/seed-1",
+                "s/ant/method=regular/seed-1",
+                "s/ant/method=regular/seed-2"
+            ]),
+            ["method=aurora-seed-1", "method=regular-seed-1", "seed-2"]
+        );
+        assert_eq!(names(&["s/ant/x/seed-1", "s/hopper/x/seed-1"]), ["ant-x-seed-1", "hopper-x-seed-1"]);
+        assert_eq!(names(&["a/run", "a/run", "run"]), ["a-run", "a-run", "run"], "the same run twice");
     }
 }

@@ -59,7 +59,7 @@ pub fn report(runs: &[Run], mut options: ReportOptions) -> Result<String, ViewEr
 
 fn page(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
     let title = match runs {
-        [run] => run.name(),
+        [run] => run.name().to_owned(),
         _ => format!("{} runs", runs.len()),
     };
     let mut page = String::new();
@@ -132,7 +132,7 @@ fn measured_numbers(runs: &[Run], evaluations: &[Option<RunMetrics>]) -> String 
         let Some(found) = found else { continue };
         let gt = found.gt.first();
         let cells = [
-            escape(&run.name()),
+            escape(run.name()),
             thousands(found.policies as u64),
             gt.map_or_else(dash, |gt| number(gt.qd_score)),
             gt.map_or_else(dash, |gt| format!("{} of {}", gt.coverage, gt.cells)),
@@ -158,7 +158,7 @@ fn numbers(runs: &[Run], statuses: &[Status]) -> String {
     );
     for (run, status) in runs.iter().zip(statuses) {
         let cells = [
-            escape(&run.name()),
+            escape(run.name()),
             escape(&status.task),
             escape(&status.method),
             status.seed.to_string(),

@@ -57,7 +57,7 @@ impl Catalog {
     pub fn new(runs: Vec<Run>) -> Result<Self, ViewError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(runs.len());
         for run in runs {
-            let id = free_id(&entries, &run.name());
+            let id = free_id(&entries, run.name());
             let snapshot = Arc::new(Snapshot::read(&run)?);
             let (changeable, newest) = (run.can_change(), RwLock::new(snapshot));
             entries.push(Entry { id, run, changeable, newest, reading: Mutex::new(()) });
@@ -109,7 +109,7 @@ impl Entry {
         let snapshot = self.snapshot();
         Summary {
             id: self.id.clone(),
-            name: self.run.name(),
+            name: self.run.name().to_owned(),
             method: status.method.clone(),
             seed: status.seed,
             task: self.run.task().spec().name.clone(),
