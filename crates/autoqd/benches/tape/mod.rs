@@ -136,8 +136,8 @@ impl Tape {
     }
 }
 
-/// A thread starts with its parent's registers. Where linear algebra left values in their upper halves, every SSE
-/// instruction of a simulator would wait for the one before: Box2D ran at half its speed.
+/// Without this Box2D ran at half its speed in some replays. Presumably a thread inherits upper halves of vector
+/// registers that its parent's linear algebra left in use, which slows SSE code down.
 fn clean_registers() {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx") {

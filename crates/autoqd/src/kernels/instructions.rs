@@ -23,8 +23,8 @@ impl Instructions {
 
     /// The fastest set this CPU has among those of at most 256 bits.
     ///
-    /// A CPU lowers its clock for a while after 512-bit instructions, so beside scalar code they cost more than they
-    /// save: libmujoco ran 15 % slower between policies that used them.
+    /// Beside scalar code 512-bit kernels cost more than they save: with them a HalfCheetah search on libmujoco was 15 to
+    /// 20 % slower (Ice Lake). Presumably the CPU lowers its clock for a while after each; that was not measured.
     pub fn detect_beside_scalar() -> Self {
         let narrow = Self::available().into_iter().rfind(|set| *set != Self::Avx512);
         narrow.unwrap_or(Self::Portable)
