@@ -117,7 +117,7 @@ impl PsiAccumulator {
         }
     }
 
-    /// The same on a chosen instruction set, for tests and benchmarks; the bits are the same.
+    /// The same on a chosen instruction set; the bits are the same.
     pub fn with_instructions(mut self, instructions: Instructions) -> Self {
         self.instructions = instructions;
         self

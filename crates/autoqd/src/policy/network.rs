@@ -83,7 +83,7 @@ impl Policy {
         }
     }
 
-    /// The same policy on a chosen instruction set, for tests and benchmarks. A set the CPU lacks gives plain
+    /// The same policy on a chosen instruction set. A set the CPU lacks gives plain
     /// code; the bits are the same in any case.
     pub fn with_instructions(mut self, instructions: Instructions) -> Self {
         self.instructions = instructions;
