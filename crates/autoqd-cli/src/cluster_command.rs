@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use autoqd::metrics::{Clusters, Population, cluster};
+use autoqd::metrics::{Clusters, Located, Population, cluster};
 
 use crate::measuring::print_json;
-use crate::select_command::{Chosen, Space, write_selection};
+use crate::select_command::{Chosen, write_selection};
+use crate::space::{LocateArgs, Space};
 
 /// Arguments of `autoqd cluster`.
 #[derive(clap::Args)]
@@ -20,6 +21,8 @@ pub struct ClusterArgs {
     /// Where policies are compared
     #[arg(long, value_enum, default_value = "embedding")]
     space: Space,
+    #[command(flatten)]
+    how: LocateArgs,
     /// File for the list of medoids, which other commands accept in place of the run
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -40,16 +43,18 @@ struct GroupReport<'a> {
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let population = Population::load(&args.run)?;
-    let clusters = cluster(args.space.points(&population)?, args.count as usize);
+    let (population, located) = args.how.locate(&args.run, args.space)?;
+    let clusters = cluster(located.points(), args.count as usize);
     if let Some(file) = &args.out {
-        write_selection(&args.run, &population, &clusters.medoids, file)?;
+        let medoids: Vec<usize> = clusters.medoids.iter().map(|&at| located.policies[at]).collect();
+        write_selection(&args.run, &population, &medoids, file)?;
     }
     let groups: Vec<GroupReport<'_>> =
-        (0..clusters.medoids.len()).map(|g| report(&population, &clusters, g)).collect();
+        (0..clusters.medoids.len()).map(|g| report(&population, &located, &clusters, g)).collect();
     if args.json {
         let facts = serde_json::json!({
             "mean_distance": clusters.mean_distance, "separation": clusters.separation, "groups": groups,
+            "notices": located.notices,
         });
         print_json(&facts, out)?;
         return Ok(ExitCode::SUCCESS);
@@ -67,17 +72,24 @@ pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
         Some(separation) => writeln!(out, "separation {separation:.2} (1: groups far apart, 0: no groups)")?,
         None => writeln!(out, "{} group", groups.len())?,
     }
+    located.notices.iter().try_for_each(|notice| writeln!(out, "note: {notice}"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report<'a>(population: &'a Population, clusters: &Clusters, group: usize) -> GroupReport<'a> {
-    let members: Vec<usize> = (0..population.len()).filter(|&i| clusters.assignment[i] == group).collect();
+fn report<'a>(
+    population: &'a Population,
+    located: &Located,
+    clusters: &Clusters,
+    group: usize,
+) -> GroupReport<'a> {
+    let groups = located.policies.iter().zip(&clusters.assignment);
+    let members: Vec<usize> = groups.filter(|(_, of)| **of == group).map(|(&policy, _)| policy).collect();
     let objectives: Vec<f64> = members.iter().map(|&i| population.table.objective[i]).collect();
     GroupReport {
         size: members.len(),
         mean_objective: objectives.iter().sum::<f64>() / objectives.len() as f64,
         best_objective: objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        medoid: Chosen::new(population, clusters.medoids[group]),
+        medoid: Chosen::new(population, located.policies[clusters.medoids[group]]),
         policies: members.iter().map(|&i| population.table.id[i]).collect(),
     }
 }

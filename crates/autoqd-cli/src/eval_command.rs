@@ -1,7 +1,7 @@
 //! `autoqd eval`: how good and how diverse populations are.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::ensure;
@@ -66,15 +66,20 @@ pub fn evaluate_all(measure: &MeasureArgs, protocol: &ProtocolArgs) -> anyhow::R
     tasks.values().map(|populations| evaluate_task(populations, measure, protocol)).collect()
 }
 
+/// The reference in a file, if one was given and it is of the population's task.
+pub fn read_reference(file: Option<&Path>, population: &Population) -> anyhow::Result<Option<Reference>> {
+    let Some(file) = file else { return Ok(None) };
+    let reference = Reference::read(file)?;
+    reference.check(file, population.task()?.spec())?;
+    Ok(Some(reference))
+}
+
 fn evaluate_task(
     populations: &[Population],
     measure: &MeasureArgs,
     args: &ProtocolArgs,
 ) -> anyhow::Result<TaskEvaluation> {
-    let reference = args.reference.as_deref().map(Reference::read).transpose()?;
-    if let (Some(path), Some(reference)) = (&args.reference, &reference) {
-        reference.check(path, populations[0].task()?.spec())?;
-    }
+    let reference = read_reference(args.reference.as_deref(), &populations[0])?;
     let mut progress = RolloutProgress::default();
     let pool = measure.pool()?;
     let found = evaluate(populations, &args.protocol()?, reference.as_ref(), &pool, &mut progress)?;

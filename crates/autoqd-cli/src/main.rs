@@ -19,6 +19,7 @@ mod report_command;
 mod run_command;
 mod select_command;
 mod signals;
+mod space;
 mod stability_command;
 mod status_command;
 mod sweep;

@@ -21,15 +21,36 @@ pub struct MeasureArgs {
     /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
+    #[command(flatten)]
+    simulation: SimulationArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How policies are rolled out.
+#[derive(clap::Args)]
+pub struct SimulationArgs {
     /// Worker threads; changes nothing but the time
     #[arg(long)]
     threads: Option<NonZeroUsize>,
     /// The simulator: libmujoco or Box2D (reference), the batched one, or that where it supports the model (auto)
     #[arg(long, value_name = "PHYSICS", default_value = "reference", value_parser = physics)]
     physics: Physics,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
+}
+
+impl SimulationArgs {
+    /// A population to be rolled out on the chosen simulator.
+    pub fn load(&self, path: &Path) -> anyhow::Result<Population> {
+        let mut population = Population::load(path)?;
+        population.physics = self.physics;
+        Ok(population)
+    }
+
+    /// The threads to work with.
+    pub fn pool(&self) -> anyhow::Result<Arc<rayon::ThreadPool>> {
+        Ok(thread_pool(self.threads.map(NonZeroUsize::get))?)
+    }
 }
 
 fn physics(name: &str) -> Result<Physics, String> {
@@ -46,8 +67,7 @@ impl MeasureArgs {
     pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<Population>>> {
         let mut tasks: BTreeMap<String, Vec<Population>> = BTreeMap::new();
         for path in &self.runs {
-            let mut population = Population::load(path)?;
-            population.physics = self.physics;
+            let population = self.simulation.load(path)?;
             tasks.entry(task_name(&population)).or_default().push(population);
         }
         tasks.values_mut().for_each(|group| name_variants(group));
@@ -68,7 +88,7 @@ impl MeasureArgs {
 
     /// The threads to work with.
     pub fn pool(&self) -> anyhow::Result<Arc<rayon::ThreadPool>> {
-        Ok(thread_pool(self.threads.map(NonZeroUsize::get))?)
+        self.simulation.pool()
     }
 }
 

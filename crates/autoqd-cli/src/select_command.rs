@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use autoqd::metrics::{Points, Population, Selection, farthest_points, save_json};
+use autoqd::metrics::{Population, Selection, farthest_points, save_json};
 
 use crate::measuring::print_json;
+use crate::space::{LocateArgs, Space};
 
 /// Arguments of `autoqd select`.
 #[derive(clap::Args)]
@@ -21,37 +22,16 @@ pub struct SelectArgs {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
     /// Where policies are far apart
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value = "measures")]
     space: Space,
+    #[command(flatten)]
+    how: LocateArgs,
     /// File for the list, which other commands accept in place of the run; default RUN/selected.json
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The space in which policies are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Space {
-    /// The measures of the run's archive.
-    #[default]
-    Measures,
-    /// The embeddings that the run stored.
-    Embedding,
-}
-
-impl Space {
-    /// The policies as points; an error where the run has none of the kind.
-    pub fn points(self, population: &Population) -> anyhow::Result<Points<'_>> {
-        let block = match self {
-            Space::Measures => &population.table.measures,
-            Space::Embedding => &population.table.embedding,
-        };
-        let word = if self == Space::Measures { "measures" } else { "embedding" };
-        anyhow::ensure!(block.width > 0, "{} stores no {word} of its policies", population.path.display());
-        Ok(Points::new(&block.values, block.width))
-    }
 }
 
 /// One chosen policy.
@@ -84,9 +64,10 @@ impl<'a> Chosen<'a> {
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let population = Population::load(&args.run)?;
-    let points = args.space.points(&population)?;
-    let chosen = farthest_points(points, &population.table.objective, args.top, args.count as usize);
+    let (population, located) = args.how.locate(&args.run, args.space)?;
+    let objectives: Vec<f64> = located.policies.iter().map(|&i| population.table.objective[i]).collect();
+    let chosen = farthest_points(located.points(), &objectives, args.top, args.count as usize);
+    let chosen: Vec<usize> = chosen.into_iter().map(|at| located.policies[at]).collect();
     let file = args.out.clone().unwrap_or_else(|| population.folder.join("selected.json"));
     write_selection(&args.run, &population, &chosen, &file)?;
     let shown: Vec<Chosen<'_>> = chosen.iter().map(|&i| Chosen::new(&population, i)).collect();
@@ -95,6 +76,7 @@ pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     shown.iter().try_for_each(|one| one.print(out))?;
+    located.notices.iter().try_for_each(|notice| writeln!(out, "note: {notice}"))?;
     writeln!(out, "{}", file.display())?;
     Ok(ExitCode::SUCCESS)
 }

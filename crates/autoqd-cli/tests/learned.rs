@@ -108,9 +108,27 @@ fn what_works_on_run_folders_works_with_every_method() {
     assert!(METHODS.iter().all(|method| eval.contains(method)), "{eval}");
     let compare = succeeds(autoqd(&["compare"]).args(&runs));
     assert!(METHODS.iter().all(|method| compare.contains(method)), "{compare}");
+    runs.iter().for_each(|run| groups_and_choices_are_of_all_policies(run));
     let page = folder.path().join("report.html");
     succeeds(autoqd(&["report", "--out"]).arg(&page).args(&runs));
     assert!(page.exists());
+}
+
+/// Grouping and choosing in embedding space needs nothing that only some methods store.
+fn groups_and_choices_are_of_all_policies(run: &Path) {
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&succeeds(autoqd(args).arg("--json").arg(run))).unwrap()
+    };
+    let elites = json(&["status"])["elites"].as_u64().unwrap();
+    let clusters = json(&["cluster", "--count=3", "--threads=1"]);
+    assert_eq!(clusters, json(&["cluster", "--count=3", "--threads=2"]));
+    let groups = clusters["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 3, "{clusters}");
+    let sizes = groups.iter().map(|group| group["size"].as_u64().unwrap());
+    assert_eq!(sizes.sum::<u64>(), elites, "{clusters}");
+    assert!(groups.iter().all(|group| group["policies"].as_array().unwrap().contains(&group["medoid"]["id"])));
+    let chosen = json(&["select", "--space=embedding", "--top=100%", "--count=4"]);
+    assert_eq!(chosen["policies"].as_array().unwrap().len(), 4, "{chosen}");
 }
 
 #[test]

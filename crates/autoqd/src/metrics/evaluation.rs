@@ -98,10 +98,7 @@ pub fn evaluate(
 ) -> Result<TaskEvaluation, MetricsError> {
     let protocol = reference.map_or(protocol, |reference| &reference.protocol);
     let study = Study::new(populations, protocol, pool)?;
-    let normalizer = match reference {
-        Some(reference) => reference.normalizer.clone(),
-        None => study.normalizer(progress)?,
-    };
+    let normalizer = study.normalizer(reference, progress)?;
     let results = study.roll_out(normalizer.clone(), progress)?;
     let measured: Vec<Measured> =
         populations.iter().zip(&results).map(|(p, r)| Measured::new(p, r)).collect();
@@ -129,7 +126,7 @@ fn best_mean(measured: &[Measured<'_>]) -> Option<f64> {
 }
 
 /// The populations with what is needed to roll them out.
-struct Study<'a> {
+pub(super) struct Study<'a> {
     populations: &'a [Population],
     protocol: &'a Protocol,
     rollouts: Vec<Rollouts<'a>>,
@@ -137,7 +134,7 @@ struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    fn new(
+    pub(super) fn new(
         populations: &'a [Population],
         protocol: &'a Protocol,
         pool: &Arc<rayon::ThreadPool>,
@@ -152,14 +149,22 @@ impl<'a> Study<'a> {
     }
 
     /// Results are of the reference simulator unless this says otherwise.
-    fn physics_notice(&self) -> Option<String> {
+    pub(super) fn physics_notice(&self) -> Option<String> {
         let lanes =
             self.populations.iter().zip(&self.rollouts).find(|(p, _)| p.physics != Physics::Reference);
         lanes.map(|(_, rollouts)| format!("measured on: {}", rollouts.physics_note()))
     }
 
-    /// Mean and spread of the observations in one rollout of some policies per run, every method weighing the same.
-    fn normalizer(&self, progress: &mut dyn Progress) -> Result<Normalizer, MetricsError> {
+    /// The reference's, or else mean and spread of the observations in one rollout of some policies per run, every
+    /// method weighing the same.
+    pub(super) fn normalizer(
+        &self,
+        reference: Option<&Reference>,
+        progress: &mut dyn Progress,
+    ) -> Result<Normalizer, MetricsError> {
+        if let Some(reference) = reference {
+            return Ok(reference.normalizer.clone());
+        }
         let most = self.protocol.normalizer_policies;
         let total: usize = self.populations.iter().map(|p| p.len().min(most)).sum();
         progress.start("normaliser", total as u64);
@@ -183,7 +188,7 @@ impl<'a> Study<'a> {
         order
     }
 
-    fn roll_out(
+    pub(super) fn roll_out(
         &self,
         normalizer: Normalizer,
         progress: &mut dyn Progress,
@@ -294,8 +299,7 @@ struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     fn new(population: &'a Population, results: &'a [PolicyResult]) -> Self {
-        let usable = |r: &PolicyResult| r.objective().is_finite() && r.psi.iter().all(|x| x.is_finite());
-        let kept: Vec<usize> = (0..results.len()).filter(|&i| usable(&results[i])).collect();
+        let kept: Vec<usize> = (0..results.len()).filter(|&i| results[i].is_finite()).collect();
         let rows = |row: fn(&PolicyResult) -> &[f32]| -> Vec<f64> {
             kept.iter().flat_map(|&i| row(&results[i]).iter().map(|&x| f64::from(x))).collect()
         };

@@ -9,9 +9,11 @@ mod bandwidth;
 mod cluster;
 mod curve;
 mod descriptor_stability;
+
 mod error;
 mod evaluation;
 mod gt_grid;
+mod located;
 mod low_rank;
 mod perturbed;
 mod physics;
@@ -37,9 +39,11 @@ pub use bandwidth::{Pooling, bandwidth, median, shared_bandwidth};
 pub use cluster::{Clusters, cluster};
 pub use curve::{Area, area_under, success_count, success_threshold};
 pub use descriptor_stability::{DescriptorStability, descriptor_stability};
+
 pub use error::MetricsError;
 pub use evaluation::{GtScore, RunMetrics, TaskEvaluation, evaluate, task_name};
 pub use gt_grid::{GT_CELLS, GT_CELLS_COARSE, GtGrid};
+pub use located::{Located, locate_by_embedding, locate_by_measures};
 pub use perturbed::{Knob, Vary};
 pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics};
 pub use points::{Points, squared_distance};

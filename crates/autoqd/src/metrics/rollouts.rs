@@ -51,6 +51,11 @@ impl PolicyResult {
         self.returns.iter().sum::<f64>() / self.returns.len() as f64
     }
 
+    /// Whether every rollout ended with numbers; only such policies are measured.
+    pub fn is_finite(&self) -> bool {
+        self.objective().is_finite() && self.psi.iter().all(|x| x.is_finite())
+    }
+
     /// What is known of a policy that cannot be rolled out.
     fn unusable(episodes: usize, measures: usize, dimension: usize) -> Self {
         Self {

@@ -1,0 +1,82 @@
+//! The policies of a population as points of a space in which they can be compared.
+
+use std::sync::Arc;
+
+use super::error::MetricsError;
+use super::evaluation::Study;
+use super::points::Points;
+use super::population::Population;
+use super::protocol::{Protocol, Reference};
+use super::rollouts::Progress;
+
+/// Policies with their places in a space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located {
+    /// The policies that have a place.
+    pub policies: Vec<usize>,
+    /// What the reader should know.
+    pub notices: Vec<String>,
+    dimension: usize,
+    values: Vec<f64>,
+}
+
+impl Located {
+    /// One row per entry of `policies`.
+    pub fn points(&self) -> Points<'_> {
+        Points::new(&self.values, self.dimension)
+    }
+
+    /// Keeps the rows whose numbers are all finite, and says how many were not.
+    fn new<'r>(rows: impl Iterator<Item = &'r [f64]>, dimension: usize, why_not: &str) -> Self {
+        let (mut policies, mut values, mut left_out) = (Vec::new(), Vec::new(), 0);
+        for (i, row) in rows.enumerate() {
+            if row.iter().all(|x| x.is_finite()) {
+                policies.push(i);
+                values.extend_from_slice(row);
+            } else {
+                left_out += 1;
+            }
+        }
+        let notices =
+            if left_out > 0 { vec![format!("{left_out} policies left out, {why_not}")] } else { vec![] };
+        Self { policies, notices, dimension, values }
+    }
+}
+
+/// The policies by the measures that their run stored.
+pub fn locate_by_measures(population: &Population) -> Result<Located, MetricsError> {
+    let measures = &population.table.measures;
+    if measures.width == 0 {
+        let reason = "stores no measures of its policies; compare them by embedding".to_owned();
+        return Err(MetricsError::Population { path: population.path.clone(), reason });
+    }
+    let rows = (0..population.len()).map(|i| measures.row(i));
+    Ok(Located::new(rows, measures.width, "their measures are not finite"))
+}
+
+/// The policies by evaluation embeddings, from rollouts as those of [`evaluate`](super::evaluate).
+///
+/// These do not depend on what the method itself looked at, so that populations of every method are compared in the
+/// same space. The rollouts are shared with an evaluation of this population alone, or under the same reference.
+pub fn locate_by_embedding(
+    population: &Population,
+    protocol: &Protocol,
+    reference: Option<&Reference>,
+    pool: &Arc<rayon::ThreadPool>,
+    progress: &mut dyn Progress,
+) -> Result<Located, MetricsError> {
+    let protocol = reference.map_or(protocol, |reference| &reference.protocol);
+    let study = Study::new(std::slice::from_ref(population), protocol, pool)?;
+    let results = study.roll_out(study.normalizer(reference, progress)?, progress)?.concat();
+    let rows: Vec<Vec<f64>> = results
+        .iter()
+        .map(|result| match result.is_finite() {
+            true => result.psi.iter().map(|&x| f64::from(x)).collect(),
+            false => vec![f64::NAN; protocol.features],
+        })
+        .collect();
+    let why_not = "a rollout of theirs diverged";
+    let mut located = Located::new(rows.iter().map(Vec::as_slice), protocol.features, why_not);
+    located.notices.extend(study.physics_notice());
+    Ok(located)
+}
