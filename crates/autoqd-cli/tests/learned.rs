@@ -73,7 +73,7 @@ fn wait_for_rows(folder: &Path, rows: usize) {
 fn a_run_killed_in_the_middle_of_a_training_goes_on_to_the_same_bytes() {
     // Long enough to be hit, whatever the machine is busy with.
     let long =
-        ["--set=update_schedule=[5]", "--set=autoencoder.epochs=250", "--set=autoencoder.patience=250"];
+        ["--set=update_schedule=[5]", "--set=autoencoder.epochs=500", "--set=autoencoder.patience=500"];
     for method in &METHODS[2..] {
         let folder = tempfile::tempdir().unwrap();
         let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
@@ -87,7 +87,7 @@ fn a_run_killed_in_the_middle_of_a_training_goes_on_to_the_same_bytes() {
         assert_eq!(rows, 4, "{method}: it was not training any more");
         succeeds(autoqd(&["resume"]).arg(&killed));
         assert!(results(&whole) == results(&killed), "{method}");
-        assert_eq!(std::fs::read_to_string(whole.join("training.csv")).unwrap().lines().count(), 251);
+        assert_eq!(std::fs::read_to_string(whole.join("training.csv")).unwrap().lines().count(), 501);
     }
 }
 
@@ -126,7 +126,9 @@ fn groups_and_choices_are_of_all_policies(run: &Path) {
     assert_eq!(groups.len(), 3, "{clusters}");
     let sizes = groups.iter().map(|group| group["size"].as_u64().unwrap());
     assert_eq!(sizes.sum::<u64>(), elites, "{clusters}");
-    assert!(groups.iter().all(|group| group["policies"].as_array().unwrap().contains(&group["medoid"]["id"])));
+    assert!(
+        groups.iter().all(|group| group["policies"].as_array().unwrap().contains(&group["medoid"]["id"]))
+    );
     let chosen = json(&["select", "--space=embedding", "--top=100%", "--count=4"]);
     assert_eq!(chosen["policies"].as_array().unwrap().len(), 4, "{chosen}");
 }

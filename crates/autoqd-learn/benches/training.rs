@@ -5,8 +5,7 @@
 //! sum against the steps of 500 iterations of 320 candidates and 5 episodes at the measured step rate, with the
 //! reference physics and with the fast one.
 //!
-//! Times are seconds of CPU, which other programs disturb little: a training counts as if it ran on one core, the
-//! simulation as if it kept two busy.
+//! Times are wall clock on two threads for both, so nothing else should run beside it.
 
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::{Descriptor, DescriptorContext, Elites};
@@ -16,6 +15,7 @@ use autoqd::seeds::{Purpose, derive};
 use autoqd_env::{Physics, Task, load_task};
 use autoqd_learn::{Aurora, LstmAurora};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Policies rolled out; more elites are these again under other identities.
 const POLICIES: usize = 50;
@@ -31,6 +31,7 @@ fn main() {
         sizes = vec![300, 600, 1000, 1500, 2000];
     }
     let loaded = load_task(task, &Default::default()).expect("a task");
+    let pool = thread_pool(Some(2)).expect("two threads");
     for method in ["aurora", "lstm-aurora"] {
         let config = config(task, method, loaded.as_ref());
         let context = DescriptorContext { config: &config, spec: loaded.spec() };
@@ -38,13 +39,14 @@ fn main() {
             "aurora" => Box::new(Aurora::new(context)),
             _ => Box::new(LstmAurora::new(context)),
         };
-        let (evaluations, rate) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Reference);
-        let (_, fast) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Auto);
+        let (evaluations, rate) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Reference, &pool);
+        let (_, fast) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Auto, &pool);
         let length = evaluations.iter().map(Evaluation::mean_length).sum::<f64>() / POLICIES as f64;
         println!(
             "{task}, {method}: {rate:.0} steps/s (reference), {fast:.0} (auto), mean length {length:.0}"
         );
-        let total: f64 = sizes.iter().map(|n| train(descriptor.as_mut(), &evaluations, *n)).sum();
+        let total: f64 =
+            sizes.iter().map(|n| pool.install(|| train(descriptor.as_mut(), &evaluations, *n))).sum();
         for (physics, rate) in [("reference", rate), ("auto", fast)] {
             let simulation = RUN_EPISODES * length / rate;
             let share = 100.0 * total / (simulation + total);
@@ -61,25 +63,17 @@ fn config(task: &str, method: &str, loaded: &dyn Task) -> RunConfig {
     config.resolve(&loaded.spec().into()).expect("a valid configuration")
 }
 
-/// Seconds of CPU that this process has used.
-fn cpu_seconds() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is valid for the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Rolls random policies out and measures the steps per second that two cores would do.
+/// Rolls random policies out and measures the steps per second.
 fn roll_out(
     task: &Arc<dyn Task>,
     config: &RunConfig,
     descriptor: &dyn Descriptor,
     physics: Physics,
+    pool: &Arc<rayon::ThreadPool>,
 ) -> (Vec<Evaluation>, f64) {
     let policy = policy_spec(config, task.spec()).expect("a policy");
-    let pool = thread_pool(Some(2)).expect("two threads");
     let dimension = policy.parameter_count();
-    let evaluator = LocalEvaluator::new(task.clone(), policy, physics, pool).expect("an evaluator");
+    let evaluator = LocalEvaluator::new(task.clone(), policy, physics, pool.clone()).expect("an evaluator");
     // Sums of four uniform numbers, with the step sizes of the paper's emitters in turn.
     let number = |i: usize| {
         let key = derive(1, Purpose::Evaluation, [i as u64, 0, 0]);
@@ -90,10 +84,10 @@ fn roll_out(
     let parameters: Vec<f64> = (0..POLICIES * dimension).map(number).collect();
     let seeds: Vec<u64> = (0..(POLICIES * EPISODES) as u64).collect();
     let candidates = Candidates { parameters: &parameters, dimension, seeds: &seeds, episodes: EPISODES };
-    let start = cpu_seconds();
+    let start = Instant::now();
     let evaluations = evaluator.evaluate(candidates, &descriptor.probes()).expect("evaluations");
     let steps: u64 = evaluations.iter().map(Evaluation::steps).sum();
-    (evaluations, 2.0 * steps as f64 / (cpu_seconds() - start))
+    (evaluations, steps as f64 / start.elapsed().as_secs_f64())
 }
 
 /// Seconds of one training on `elites` elites, as a refit does it.
@@ -106,9 +100,9 @@ fn train(descriptor: &mut dyn Descriptor, evaluations: &[Evaluation], elites: us
     let objectives = vec![0.0; elites];
     let elites = Elites { ids: &ids, features: &features, objectives: &objectives };
     descriptor.first_fit(elites).expect("a first fit");
-    let start = cpu_seconds();
+    let start = Instant::now();
     let report = descriptor.refit(ids.len() as u64, elites).expect("a training");
-    let seconds = cpu_seconds() - start;
+    let seconds = start.elapsed().as_secs_f64();
     let best = report.losses.iter().map(|l| l.validation).fold(f64::INFINITY, f64::min);
     println!("  {:5} elites: {seconds:6.1} s, {} epochs, loss {best:.4}", ids.len(), report.losses.len());
     seconds

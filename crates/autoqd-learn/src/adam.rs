@@ -1,6 +1,5 @@
 //! Adam (Kingma and Ba), over all variables of a network.
 
-use candle_core::backprop::GradStore;
 use candle_core::{Device, Result, Tensor, Var};
 
 const BETA: [f32; 2] = [0.9, 0.999];
@@ -24,15 +23,11 @@ impl Adam {
     }
 
     /// One step down the gradients.
-    pub fn step(&mut self, variables: &[Var], gradients: &GradStore) -> Result<()> {
+    pub fn step(&mut self, variables: &[Var], gradients: &[Option<Vec<f32>>]) -> Result<()> {
         self.step += 1;
         let correction = BETA.map(|b| 1.0 - libm::powf(b, self.step as f32));
-        let gradients: Vec<Option<Vec<f32>>> = variables
-            .iter()
-            .map(|v| gradients.get(v).map(|g| g.flatten_all()?.to_vec1()).transpose())
-            .collect::<Result<_>>()?;
-        let factor = self.factor(&gradients);
-        for ((variable, gradient), moments) in variables.iter().zip(&gradients).zip(&mut self.moments) {
+        let factor = self.factor(gradients);
+        for ((variable, gradient), moments) in variables.iter().zip(gradients).zip(&mut self.moments) {
             let Some(gradient) = gradient else { continue };
             let mut values = variable.flatten_all()?.to_vec1::<f32>()?;
             let [first, second] = moments;

@@ -36,6 +36,7 @@
 #![deny(missing_docs)]
 
 mod adam;
+mod affine;
 mod aurora;
 mod calibration;
 mod error;

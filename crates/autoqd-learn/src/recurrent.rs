@@ -7,26 +7,10 @@
 
 use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor, WithDType, bail};
 
-/// Numbers a layer can be computed in: single precision for training, double for checking gradients.
-pub trait Real: WithDType {
-    /// Hyperbolic tangent.
-    fn tanh(self) -> Self;
-}
-
-impl Real for f32 {
-    fn tanh(self) -> Self {
-        autoqd::kernels::tanh(self)
-    }
-}
-
-impl Real for f64 {
-    fn tanh(self) -> Self {
-        libm::tanh(self)
-    }
-}
+use crate::affine::{Real, add_product, matrix, slice};
 
 fn sigmoid<T: Real>(x: T) -> T {
-    let half = T::from_f64(0.5);
+    let half = <T as WithDType>::from_f64(0.5);
     half * (half * x).tanh() + half
 }
 
@@ -73,16 +57,15 @@ impl Sizes {
 }
 
 impl Recurrence {
-    fn forward<T: Real>(&self, sizes: Sizes, inputs: &[T], weights: &[T], first: &[T]) -> Result<Vec<T>> {
+    fn forward<T: Real>(&self, sizes: Sizes, inputs: &[T], weights: &[T], first: &[T]) -> Vec<T> {
         let Sizes { steps, batch, units } = sizes;
-        let weights = Tensor::from_slice(weights, (units, 4 * units), &Device::Cpu)?;
+        let weights = matrix(weights, units, 4 * units);
         let mut out = vec![T::zero(); 2 * steps * sizes.state()];
         let (mut h, mut c) = (first.to_vec(), vec![T::zero(); sizes.state()]);
+        let mut gates = vec![T::zero(); 4 * sizes.state()];
         for t in 0..steps {
-            let state = Tensor::from_slice(&h, (batch, units), &Device::Cpu)?;
-            let mut gates = state.matmul(&weights)?.flatten_all()?.to_vec1::<T>()?;
-            let input = &inputs[t * 4 * sizes.state()..];
-            gates.iter_mut().zip(input).for_each(|(a, x)| *a += *x);
+            gates.copy_from_slice(&inputs[4 * t * sizes.state()..][..4 * sizes.state()]);
+            add_product(&mut gates, matrix(&h, batch, units), weights);
             for row in (0..batch).filter(|row| t < self.lengths[*row]) {
                 let own = row * units..(row + 1) * units;
                 step(&gates[row * 4 * units..][..4 * units], &mut h[own.clone()], &mut c[own]);
@@ -90,7 +73,7 @@ impl Recurrence {
             out[t * sizes.state()..][..sizes.state()].copy_from_slice(&h);
             out[(steps + t) * sizes.state()..][..sizes.state()].copy_from_slice(&c);
         }
-        Ok(out)
+        out
     }
 
     /// Backpropagation through time: gradients of the inputs, W_h and the first h.
@@ -103,13 +86,13 @@ impl Recurrence {
         let [inputs, weights, first] = args;
         let sizes = Sizes::of(inputs.shape(), &self.lengths)?;
         let Sizes { steps, batch, units } = sizes;
-        let before = Tensor::cat(&[&first.unsqueeze(0)?, &result.get(0)?.narrow(0, 0, steps - 1)?], 0)?;
-        let before = before.reshape((steps * batch, units))?;
-        let sums = (before.matmul(weights)? + inputs.reshape((steps * batch, 4 * units))?)?;
-        let mut gates = sums.flatten_all()?.to_vec1::<T>()?;
-        let memory = result.get(1)?.flatten_all()?.to_vec1::<T>()?;
-        let gradient = gradient.flatten_all()?.to_vec1::<T>()?;
-        let back = weights.t()?.contiguous()?;
+        let flat = |tensor: &Tensor| tensor.flatten_all()?.to_vec1::<T>();
+        let before = [flat(first)?, flat(&result.get(0)?.narrow(0, 0, steps - 1)?)?].concat();
+        let (before, weights) = (matrix(&before, steps * batch, units), flat(weights)?);
+        let weights = matrix(&weights, units, 4 * units);
+        let mut gates = flat(inputs)?;
+        add_product(&mut gates, before, weights);
+        let (memory, gradient) = (flat(&result.get(1)?)?, flat(gradient)?);
         let zeros = vec![T::zero(); sizes.state()];
         let (mut dh, mut dc) = (zeros.clone(), zeros.clone());
         for t in (0..steps).rev() {
@@ -128,19 +111,21 @@ impl Recurrence {
                     gates.fill(T::zero());
                 }
             }
-            let through = Tensor::from_slice(own, (batch, 4 * units), &Device::Cpu)?.matmul(&back)?;
-            let through = through.flatten_all()?.to_vec1::<T>()?;
-            dh.iter_mut().zip(through).for_each(|(d, g)| *d += g);
+            add_product(&mut dh, matrix(own, batch, 4 * units), weights.transpose());
         }
-        let gates = Tensor::from_vec(gates, (steps * batch, 4 * units), &Device::Cpu)?;
-        let weights = before.t()?.matmul(&gates)?;
-        let first = Tensor::from_vec(dh, (batch, units), &Device::Cpu)?;
-        Ok([gates.reshape((steps, batch, 4 * units))?, weights, first])
+        let mut weights = vec![T::zero(); units * 4 * units];
+        add_product(&mut weights, before.transpose(), matrix(&gates, steps * batch, 4 * units));
+        Ok([
+            Tensor::from_vec(gates, (steps, batch, 4 * units), &Device::Cpu)?,
+            Tensor::from_vec(weights, (units, 4 * units), &Device::Cpu)?,
+            Tensor::from_vec(dh, (batch, units), &Device::Cpu)?,
+        ])
     }
 }
 
 /// The derivative of [`step`]: sums a are replaced by their gradients, `dc` by that of the c before; `dh` is used up,
 /// because h before reaches h after only through the sums.
+#[inline(never)] // Inlined, its loop is not vectorised.
 fn step_back<T: Real>(gates: &mut [T], c_before: &[T], dh: &mut [T], dc: &mut [T]) {
     let (units, one) = (dh.len(), T::one());
     let (gate_i, rest) = gates.split_at_mut(units);
@@ -157,15 +142,6 @@ fn step_back<T: Real>(gates: &mut [T], c_before: &[T], dh: &mut [T], dc: &mut [T
         gate_o[j] = dh[j] * tanh_c * o * (one - o);
         dc[j] = d * f;
         dh[j] = T::zero();
-    }
-}
-
-/// The numbers of a contiguous argument.
-fn slice<'a, T: Real>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
-    let values = storage.as_slice::<T>()?;
-    match layout.contiguous_offsets() {
-        Some((start, end)) => Ok(&values[start..end]),
-        None => bail!("arguments of a recurrent layer must be contiguous"),
     }
 }
 
@@ -186,10 +162,10 @@ impl CustomOp3 for Recurrence {
         let sizes = Sizes::of(l1.shape(), &self.lengths)?;
         let out = match s1 {
             CpuStorage::F32(_) => {
-                CpuStorage::F32(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?)?)
+                CpuStorage::F32(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?))
             }
             CpuStorage::F64(_) => {
-                CpuStorage::F64(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?)?)
+                CpuStorage::F64(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?))
             }
             _ => bail!("a recurrent layer computes in f32 or f64"),
         };

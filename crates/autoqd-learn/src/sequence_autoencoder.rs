@@ -4,6 +4,7 @@
 use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::affine::affine;
 use crate::random::Stream;
 use crate::recurrent::{Recurrence, step};
 use crate::weights::Matrix;
@@ -115,7 +116,7 @@ impl SequenceAutoencoder {
     /// h of a recurrent layer after every step.
     fn layer(weights: &[Tensor], inputs: &Tensor, first: &Tensor, lengths: &[usize]) -> Result<Tensor> {
         let (steps, batch, size) = inputs.dims3()?;
-        let sums = inputs.reshape((steps * batch, size))?.matmul(&weights[0])?.broadcast_add(&weights[2])?;
+        let sums = affine(&inputs.reshape((steps * batch, size))?, &weights[0], &weights[2])?;
         let sums = sums.reshape((steps, batch, ()))?;
         let recurrence = Recurrence { lengths: lengths.to_vec() };
         sums.apply_op3(&weights[1], first, recurrence)?.get(0)
@@ -126,16 +127,16 @@ impl SequenceAutoencoder {
         let (steps, trajectories, _) = batch.states.dims3()?;
         let first = Tensor::zeros((trajectories, self.units), batch.states.dtype(), &Device::Cpu)?;
         let h = Self::layer(&weights[ENCODER..], &batch.states, &first, &batch.lengths)?;
-        h.get(steps - 1)?.matmul(&weights[CODE])?.broadcast_add(&weights[CODE + 1])
+        affine(&h.get(steps - 1)?, &weights[CODE], &weights[CODE + 1])
     }
 
     /// Mean squared error over all steps and dimensions when each state is said from its code and the state before.
     pub fn decoding_loss(&self, weights: &[Tensor], codes: &Tensor, batch: &Batch) -> Result<Tensor> {
         let (steps, trajectories, size) = batch.states.dims3()?;
-        let first = codes.matmul(&weights[START])?.broadcast_add(&weights[START + 1])?;
+        let first = affine(codes, &weights[START], &weights[START + 1])?;
         let h = Self::layer(&weights[DECODER..], &batch.previous, &first, &batch.lengths)?;
         let h = h.reshape((steps * trajectories, self.units))?;
-        let said = h.matmul(&weights[OUTPUT])?.broadcast_add(&weights[OUTPUT + 1])?;
+        let said = affine(&h, &weights[OUTPUT], &weights[OUTPUT + 1])?;
         let error =
             (said - batch.states.reshape((steps * trajectories, size))?)?.broadcast_mul(&batch.mask)?;
         error.sqr()?.sum_all()? / (size * batch.steps()) as f64

@@ -95,17 +95,6 @@ impl SequenceTrainee<'_> {
         places.chunks(self.options.batch_size).map(<[usize]>::to_vec).collect()
     }
 
-    fn batch(&mut self, places: &[usize], validation: bool) -> Result<Batch> {
-        let normalizer = self.data.normalizer;
-        let trajectories: Vec<Vec<f32>> =
-            places.iter().map(|p| SequenceData::normalized(normalizer, self.trajectory(*p))).collect();
-        let forcing = self.options.teacher_forcing as f32;
-        // The validation hides the same states at every epoch, so that its losses can be compared.
-        let mut fixed = Stream::new(0);
-        let random = if validation { &mut fixed } else { &mut self.random };
-        Batch::new(&trajectories, self.size, || forcing < 1.0 && random.unit() >= forcing)
-    }
-
     /// How much worse the decoder gets when every trajectory is decoded from the code of another.
     fn exchanged_codes(&mut self) -> Result<Option<f64>> {
         let (mut own, mut exchanged) = (0.0, 0.0);
@@ -123,8 +112,11 @@ impl SequenceTrainee<'_> {
 }
 
 impl Trainee for SequenceTrainee<'_> {
+    type Batch = Batch;
+
     const NAME: &'static str = "autoencoder of trajectories";
     const CLIP: Option<f32> = Some(1.0);
+    const PARTS: usize = 2;
 
     fn variables(&self) -> &[Var] {
         &self.variables
@@ -147,10 +139,20 @@ impl Trainee for SequenceTrainee<'_> {
         self.by_length(self.data.split.validation().iter().map(|policy| place(*policy, 0)).collect())
     }
 
-    fn loss(&mut self, batch: &[usize], validation: bool) -> Result<Loss> {
-        let batch = self.batch(batch, validation)?;
-        let codes = self.network.codes(&self.weights, &batch)?;
-        let mean = self.network.decoding_loss(&self.weights, &codes, &batch)?;
+    fn batch(&mut self, places: &[usize], validation: bool) -> Result<Batch> {
+        let normalizer = self.data.normalizer;
+        let trajectories: Vec<Vec<f32>> =
+            places.iter().map(|p| SequenceData::normalized(normalizer, self.trajectory(*p))).collect();
+        let forcing = self.options.teacher_forcing as f32;
+        // The validation hides the same states at every epoch, so that its losses can be compared.
+        let mut fixed = Stream::new(0);
+        let random = if validation { &mut fixed } else { &mut self.random };
+        Batch::new(&trajectories, self.size, || forcing < 1.0 && random.unit() >= forcing)
+    }
+
+    fn loss(&self, batch: &Batch) -> Result<Loss> {
+        let codes = self.network.codes(&self.weights, batch)?;
+        let mean = self.network.decoding_loss(&self.weights, &codes, batch)?;
         Ok(Loss { mean, weight: batch.steps() as f64 })
     }
 }

@@ -4,6 +4,7 @@ use autoqd::config::AutoencoderSection;
 use candle_core::{Device, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
 
+use crate::affine::affine;
 use crate::error::LearnError;
 use crate::random::Stream;
 use crate::trainer::{Loss, Trained, Trainee, train};
@@ -65,7 +66,7 @@ impl StateAutoencoder {
         let layers = weights.len() / 2;
         let mut x = states.clone();
         for (i, layer) in weights.chunks_exact(2).enumerate() {
-            x = x.matmul(&layer[0])?.broadcast_add(&layer[1])?;
+            x = affine(&x, &layer[0], &layer[1])?;
             if i + 1 != self.encoder_layers && i + 1 != layers {
                 x = x.relu()?;
             }
@@ -113,8 +114,12 @@ struct StateTrainee<'a> {
 }
 
 impl Trainee for StateTrainee<'_> {
+    type Batch = Tensor;
+
     const NAME: &'static str = "autoencoder of states";
     const CLIP: Option<f32> = None;
+    // A batch is a fraction of a millisecond: handing half of it to another thread takes longer than computing it.
+    const PARTS: usize = 1;
 
     fn variables(&self) -> &[Var] {
         &self.variables
@@ -126,16 +131,19 @@ impl Trainee for StateTrainee<'_> {
     }
 
     fn validation_batches(&self) -> Vec<Vec<usize>> {
-        // No gradients, no reason for small ones.
-        self.data.validation.chunks(1024).map(<[usize]>::to_vec).collect()
+        // No gradients, no reason for small ones; with more, candle's threads would join in and wait for each other.
+        self.data.validation.chunks(512).map(<[usize]>::to_vec).collect()
     }
 
-    fn loss(&mut self, batch: &[usize], _validation: bool) -> Result<Loss> {
+    fn batch(&mut self, places: &[usize], _validation: bool) -> Result<Tensor> {
         let row = |i: &usize| &self.data.rows[i * self.size..][..self.size];
-        let rows: Vec<f32> = batch.iter().flat_map(row).copied().collect();
-        let states = Tensor::from_vec(rows, (batch.len(), self.size), &Device::Cpu)?;
-        let mean = self.network.loss(&self.weights, &states)?;
-        Ok(Loss { mean, weight: batch.len() as f64 })
+        let rows: Vec<f32> = places.iter().flat_map(row).copied().collect();
+        Tensor::from_vec(rows, (places.len(), self.size), &Device::Cpu)
+    }
+
+    fn loss(&self, states: &Tensor) -> Result<Loss> {
+        let mean = self.network.loss(&self.weights, states)?;
+        Ok(Loss { mean, weight: states.dim(0)? as f64 })
     }
 }
 

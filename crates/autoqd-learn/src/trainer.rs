@@ -2,11 +2,16 @@
 
 use autoqd::config::AutoencoderSection;
 use autoqd::descriptor::EpochLosses;
+use candle_core::backprop::GradStore;
 use candle_core::{Result, Tensor, Var};
+use rayon::prelude::*;
 
 use crate::adam::Adam;
 use crate::error::LearnError;
 use crate::weights::values;
+
+/// Validation batches computed side by side; not all at once, which would unpack all data.
+const SIDE_BY_SIDE: usize = 2;
 
 /// The mean loss of a batch and how many numbers it is the mean of.
 pub struct Loss {
@@ -17,12 +22,19 @@ pub struct Loss {
 }
 
 /// What the loop needs to know about a network and its data.
-pub trait Trainee {
+pub trait Trainee: Sync {
+    /// The data of a batch, ready for the network.
+    type Batch: Send + Sync;
+
     /// Name for error messages.
     const NAME: &'static str;
 
     /// Largest norm of the gradients.
     const CLIP: Option<f32>;
+
+    /// Parts of a batch whose gradients are computed side by side. Their number is fixed, and so is the order in which
+    /// they are summed: the weights do not depend on the number of threads.
+    const PARTS: usize;
 
     /// The variables to train.
     fn variables(&self) -> &[Var];
@@ -33,8 +45,11 @@ pub trait Trainee {
     /// The batches of the validation, the same at every epoch.
     fn validation_batches(&self) -> Vec<Vec<usize>>;
 
+    /// The data in some places.
+    fn batch(&mut self, places: &[usize], validation: bool) -> Result<Self::Batch>;
+
     /// The loss of a batch.
-    fn loss(&mut self, batch: &[usize], validation: bool) -> Result<Loss>;
+    fn loss(&self, batch: &Self::Batch) -> Result<Loss>;
 }
 
 /// What a training did.
@@ -75,11 +90,15 @@ pub fn train<T: Trainee>(
 
 fn train_epoch<T: Trainee>(trainee: &mut T, adam: &mut Adam, epoch: usize) -> Result<f64> {
     let mut mean = WeightedMean::default();
-    for batch in trainee.training_batches(epoch) {
-        let loss = trainee.loss(&batch, false)?;
-        let gradients = loss.mean.backward()?;
-        adam.step(trainee.variables(), &gradients)?;
-        mean.add(&loss)?;
+    for places in trainee.training_batches(epoch) {
+        let parts: Vec<&[usize]> = places.chunks(places.len().div_ceil(T::PARTS)).collect();
+        let found = side_by_side(trainee, &parts, false, |trainee, batch| {
+            let loss = trainee.loss(batch)?;
+            let gradients = flat_gradients(trainee.variables(), &loss.mean.backward()?)?;
+            Ok((loss, gradients))
+        })?;
+        adam.step(trainee.variables(), &mean_gradients(&found))?;
+        found.iter().try_for_each(|(loss, _)| mean.add(loss))?;
     }
     Ok(mean.value())
 }
@@ -87,10 +106,49 @@ fn train_epoch<T: Trainee>(trainee: &mut T, adam: &mut Adam, epoch: usize) -> Re
 /// Mean loss over the validation batches.
 pub fn validate<T: Trainee>(trainee: &mut T) -> Result<f64> {
     let mut mean = WeightedMean::default();
-    for batch in trainee.validation_batches() {
-        mean.add(&trainee.loss(&batch, true)?)?;
+    let batches = trainee.validation_batches();
+    let batches: Vec<&[usize]> = batches.iter().map(Vec::as_slice).collect();
+    for few in batches.chunks(SIDE_BY_SIDE) {
+        let losses = side_by_side(trainee, few, true, |trainee, batch| trainee.loss(batch))?;
+        losses.iter().try_for_each(|loss| mean.add(loss))?;
     }
     Ok(mean.value())
+}
+
+/// Applies a function to batches on all threads; the results are in order.
+fn side_by_side<T: Trainee, R: Send>(
+    trainee: &mut T,
+    places: &[&[usize]],
+    validation: bool,
+    function: impl Fn(&T, &T::Batch) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let batches: Vec<T::Batch> =
+        places.iter().map(|places| trainee.batch(places, validation)).collect::<Result<_>>()?;
+    let trainee = &*trainee;
+    batches.par_iter().map(|batch| function(trainee, batch)).collect()
+}
+
+/// Gradient of each variable; none where the loss does not depend on it.
+type Gradients = Vec<Option<Vec<f32>>>;
+
+fn flat_gradients(variables: &[Var], gradients: &GradStore) -> Result<Gradients> {
+    let flat = |variable| gradients.get(variable).map(|g: &Tensor| g.flatten_all()?.to_vec1()).transpose();
+    variables.iter().map(|variable| flat(variable.as_tensor())).collect()
+}
+
+/// The gradients of the mean loss of all parts together.
+fn mean_gradients(parts: &[(Loss, Gradients)]) -> Gradients {
+    let total: f64 = parts.iter().map(|(loss, _)| loss.weight).sum();
+    let share = |loss: &Loss| (loss.weight / total) as f32;
+    let mut sum: Gradients = vec![None; parts.first().map_or(0, |(_, gradients)| gradients.len())];
+    for (loss, gradients) in parts {
+        for (sum, gradient) in sum.iter_mut().zip(gradients) {
+            let Some(gradient) = gradient else { continue };
+            let sum = sum.get_or_insert_with(|| vec![0.0; gradient.len()]);
+            sum.iter_mut().zip(gradient).for_each(|(s, g)| *s += share(loss) * g);
+        }
+    }
+    sum
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use autoqd::evaluator::{Evaluation, Probe, Record, Watcher};
-use autoqd::kernels::Instructions;
+use autoqd::kernels::{Instructions, clean_registers};
 use autoqd_env::{
     Action, BipedalWalkerTask, EnvSpec, Environment, LocomotionTask, Perturbation, Seed, WorldReuse,
 };
@@ -133,20 +133,6 @@ impl Tape {
             stepping += start.elapsed();
         }
         stepping
-    }
-}
-
-/// Without this Box2D ran at half its speed in some replays. Presumably a thread inherits upper halves of vector
-/// registers that its parent's linear algebra left in use, which slows SSE code down.
-fn clean_registers() {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx") {
-        #[target_feature(enable = "avx")]
-        fn clean() {
-            std::arch::x86_64::_mm256_zeroupper();
-        }
-        // SAFETY: the CPU has AVX.
-        unsafe { clean() }
     }
 }
 

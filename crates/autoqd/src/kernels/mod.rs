@@ -21,7 +21,7 @@ mod x86;
 pub(crate) use aligned::Aligned;
 pub use cosine::cosine;
 pub(crate) use fourier::{FourierLayout, STEPS, fourier_steps};
-pub use instructions::Instructions;
+pub use instructions::{Instructions, clean_registers};
 pub(crate) use layer::{LayerLayout, NARROW, PARTIAL_SUMS, STRIDE, WeightLayout};
 pub(crate) use network::forward;
 pub use tanh::tanh;
