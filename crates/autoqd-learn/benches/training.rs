@@ -54,7 +54,15 @@ fn main() {
                 "  {physics}: {total:.0} s of training beside {simulation:.0} s of simulation, {share:.1} %"
             );
         }
+        println!("  {}", peak_memory());
     }
+}
+
+/// The most memory this process has used so far, as Linux says it.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    peak.map_or_else(|| "peak memory unknown".to_owned(), |line| format!("peak memory {}", line[6..].trim()))
 }
 
 fn config(task: &str, method: &str, loaded: &dyn Task) -> RunConfig {
