@@ -203,19 +203,28 @@ mod tests {
     }
 
     /// A sum of h and c with random weights, so that every output has its own gradient.
-    fn value(args: &[Var; 3], weights: &Tensor) -> Tensor {
-        let op = Recurrence { lengths: vec![4, 1, 3] };
+    fn value(args: &[Var; 3], weights: &Tensor, lengths: &[usize]) -> Tensor {
+        let op = Recurrence { lengths: lengths.to_vec() };
         let out = args[0].apply_op3(&args[1], &args[2], op).unwrap();
         (out * weights).unwrap().sum_all().unwrap()
     }
 
     #[test]
     fn gradients_are_those_of_finite_differences() {
+        check_gradients(4, &[4, 1, 3]);
+    }
+
+    #[test]
+    fn gradients_are_right_where_every_sequence_has_a_single_step() {
+        check_gradients(1, &[1, 1, 1]);
+    }
+
+    fn check_gradients(steps: usize, lengths: &[usize]) {
         let mut stream = Stream::new(1);
-        let shapes: [&[usize]; 3] = [&[4, 3, 8], &[2, 8], &[3, 2]];
+        let shapes: [&[usize]; 3] = [&[steps, 3, 8], &[2, 8], &[3, 2]];
         let args = shapes.map(|shape| random(shape, &mut stream));
-        let weights = random(&[2, 4, 3, 2], &mut stream).as_tensor().clone();
-        let gradients = value(&args, &weights).backward().unwrap();
+        let weights = random(&[2, steps, 3, 2], &mut stream).as_tensor().clone();
+        let gradients = value(&args, &weights, lengths).backward().unwrap();
         for (arg, shape) in args.iter().zip(shapes) {
             let gradient = gradients.get(arg).unwrap().flatten_all().unwrap().to_vec1::<f64>().unwrap();
             let values = arg.flatten_all().unwrap().to_vec1::<f64>().unwrap();
@@ -224,7 +233,7 @@ mod tests {
                     let mut moved = values.clone();
                     moved[i] += delta;
                     arg.set(&Tensor::from_vec(moved, shape, &Device::Cpu).unwrap()).unwrap();
-                    value(&args, &weights).to_scalar::<f64>().unwrap()
+                    value(&args, &weights, lengths).to_scalar::<f64>().unwrap()
                 };
                 let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
                 at(0.0);
