@@ -41,6 +41,7 @@ mod aurora;
 mod calibration;
 mod error;
 mod lstm_aurora;
+mod operation;
 mod probes;
 mod random;
 mod recurrent;

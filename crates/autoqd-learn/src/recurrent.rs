@@ -5,9 +5,9 @@
 //! operation does the part that runs through time. As a chain of tensor operations, a layer of 100 steps has over a
 //! thousand nodes and takes three times as long.
 
-use candle_core::{CpuStorage, CustomOp3, Device, Layout, Result, Shape, Tensor, WithDType, bail};
+use candle_core::{Device, Result, Shape, Tensor, WithDType, bail};
 
-use crate::affine::{Real, add_product, matrix, slice};
+use crate::operation::{Function, Real, add_product, flat, matrix};
 
 fn sigmoid<T: Real>(x: T) -> T {
     let half = <T as WithDType>::from_f64(0.5);
@@ -56,8 +56,16 @@ impl Sizes {
     }
 }
 
-impl Recurrence {
-    fn forward<T: Real>(&self, sizes: Sizes, inputs: &[T], weights: &[T], first: &[T]) -> Vec<T> {
+impl Function for Recurrence {
+    const NAME: &'static str = "recurrence";
+
+    fn shape(&self, [inputs, _, _]: [&Shape; 3]) -> Result<Shape> {
+        let Sizes { steps, batch, units } = Sizes::of(inputs, &self.lengths)?;
+        Ok(Shape::from((2, steps, batch, units)))
+    }
+
+    fn forward<T: Real>(&self, shapes: [&Shape; 3], [inputs, weights, first]: [&[T]; 3]) -> Result<Vec<T>> {
+        let sizes = Sizes::of(shapes[0], &self.lengths)?;
         let Sizes { steps, batch, units } = sizes;
         let weights = matrix(weights, units, 4 * units);
         let mut out = vec![T::zero(); 2 * steps * sizes.state()];
@@ -73,26 +81,24 @@ impl Recurrence {
             out[t * sizes.state()..][..sizes.state()].copy_from_slice(&h);
             out[(steps + t) * sizes.state()..][..sizes.state()].copy_from_slice(&c);
         }
-        out
+        Ok(out)
     }
 
     /// Backpropagation through time: gradients of the inputs, W_h and the first h.
     fn backward<T: Real>(
         &self,
-        args: [&Tensor; 3],
+        [inputs, weights, first]: [&Tensor; 3],
         result: &Tensor,
         gradient: &Tensor,
-    ) -> Result<[Tensor; 3]> {
-        let [inputs, weights, first] = args;
+    ) -> Result<[Option<Tensor>; 3]> {
         let sizes = Sizes::of(inputs.shape(), &self.lengths)?;
         let Sizes { steps, batch, units } = sizes;
-        let flat = |tensor: &Tensor| tensor.flatten_all()?.to_vec1::<T>();
         let before = [flat(first)?, flat(&result.get(0)?.narrow(0, 0, steps - 1)?)?].concat();
         let (before, weights) = (matrix(&before, steps * batch, units), flat(weights)?);
         let weights = matrix(&weights, units, 4 * units);
         let mut gates = flat(inputs)?;
         add_product(&mut gates, before, weights);
-        let (memory, gradient) = (flat(&result.get(1)?)?, flat(gradient)?);
+        let (memory, gradient) = (flat::<T>(&result.get(1)?)?, flat::<T>(gradient)?);
         let zeros = vec![T::zero(); sizes.state()];
         let (mut dh, mut dc) = (zeros.clone(), zeros.clone());
         for t in (0..steps).rev() {
@@ -116,16 +122,16 @@ impl Recurrence {
         let mut weights = vec![T::zero(); units * 4 * units];
         add_product(&mut weights, before.transpose(), matrix(&gates, steps * batch, 4 * units));
         Ok([
-            Tensor::from_vec(gates, (steps, batch, 4 * units), &Device::Cpu)?,
-            Tensor::from_vec(weights, (units, 4 * units), &Device::Cpu)?,
-            Tensor::from_vec(dh, (batch, units), &Device::Cpu)?,
+            Some(Tensor::from_vec(gates, (steps, batch, 4 * units), &Device::Cpu)?),
+            Some(Tensor::from_vec(weights, (units, 4 * units), &Device::Cpu)?),
+            Some(Tensor::from_vec(dh, (batch, units), &Device::Cpu)?),
         ])
     }
 }
 
 /// The derivative of [`step`]: sums a are replaced by their gradients, `dc` by that of the c before; `dh` is used up,
 /// because h before reaches h after only through the sums.
-#[inline(never)] // Inlined, its loop is not vectorised.
+#[inline(never)] // Inlined it took more than twice the time.
 fn step_back<T: Real>(gates: &mut [T], c_before: &[T], dh: &mut [T], dc: &mut [T]) {
     let (units, one) = (dh.len(), T::one());
     let (gate_i, rest) = gates.split_at_mut(units);
@@ -145,54 +151,10 @@ fn step_back<T: Real>(gates: &mut [T], c_before: &[T], dh: &mut [T], dc: &mut [T
     }
 }
 
-impl CustomOp3 for Recurrence {
-    fn name(&self) -> &'static str {
-        "recurrence"
-    }
-
-    fn cpu_fwd(
-        &self,
-        s1: &CpuStorage,
-        l1: &Layout,
-        s2: &CpuStorage,
-        l2: &Layout,
-        s3: &CpuStorage,
-        l3: &Layout,
-    ) -> Result<(CpuStorage, Shape)> {
-        let sizes = Sizes::of(l1.shape(), &self.lengths)?;
-        let out = match s1 {
-            CpuStorage::F32(_) => {
-                CpuStorage::F32(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?))
-            }
-            CpuStorage::F64(_) => {
-                CpuStorage::F64(self.forward(sizes, slice(s1, l1)?, slice(s2, l2)?, slice(s3, l3)?))
-            }
-            _ => bail!("a recurrent layer computes in f32 or f64"),
-        };
-        Ok((out, Shape::from((2, sizes.steps, sizes.batch, sizes.units))))
-    }
-
-    fn bwd(
-        &self,
-        inputs: &Tensor,
-        weights: &Tensor,
-        first: &Tensor,
-        result: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
-        let args = [inputs, weights, first];
-        let gradients = match inputs.dtype() {
-            candle_core::DType::F64 => self.backward::<f64>(args, result, gradient)?,
-            _ => self.backward::<f32>(args, result, gradient)?,
-        };
-        let [inputs, weights, first] = gradients.map(Some);
-        Ok((inputs, weights, first))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::apply;
     use crate::random::Stream;
     use candle_core::Var;
 
@@ -205,7 +167,7 @@ mod tests {
     /// A sum of h and c with random weights, so that every output has its own gradient.
     fn value(args: &[Var; 3], weights: &Tensor, lengths: &[usize]) -> Tensor {
         let op = Recurrence { lengths: lengths.to_vec() };
-        let out = args[0].apply_op3(&args[1], &args[2], op).unwrap();
+        let out = apply(op, args.each_ref().map(Var::as_tensor)).unwrap();
         (out * weights).unwrap().sum_all().unwrap()
     }
 
@@ -250,7 +212,7 @@ mod tests {
         let args = shapes.map(|shape| random(shape, &mut stream));
         let run = |inputs: &Tensor| {
             let op = Recurrence { lengths: vec![4, 1, 3] };
-            inputs.apply_op3(&args[1], &args[2], op).unwrap().to_vec1_of_h()
+            apply(op, [inputs, &args[1], &args[2]]).unwrap().to_vec1_of_h()
         };
         let h = run(args[0].as_tensor());
         let mut values = args[0].flatten_all().unwrap().to_vec1::<f64>().unwrap();

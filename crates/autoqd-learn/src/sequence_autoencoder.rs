@@ -5,6 +5,7 @@ use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::affine::affine;
+use crate::operation::apply;
 use crate::random::Stream;
 use crate::recurrent::{Recurrence, step};
 use crate::weights::Matrix;
@@ -119,7 +120,7 @@ impl SequenceAutoencoder {
         let sums = affine(&inputs.reshape((steps * batch, size))?, &weights[0], &weights[2])?;
         let sums = sums.reshape((steps, batch, ()))?;
         let recurrence = Recurrence { lengths: lengths.to_vec() };
-        sums.apply_op3(&weights[1], first, recurrence)?.get(0)
+        apply(recurrence, [&sums, &weights[1], first])?.get(0)
     }
 
     /// The codes of a batch, as a function of the weights.

@@ -7,7 +7,7 @@ use super::evaluation::Study;
 use super::points::Points;
 use super::population::Population;
 use super::protocol::{Protocol, Reference};
-use super::rollouts::Progress;
+use super::rollouts::{PolicyResult, Progress};
 
 /// Policies with their places in a space.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,19 +26,20 @@ impl Located {
         Points::new(&self.values, self.dimension)
     }
 
-    /// Keeps the rows whose numbers are all finite, and says how many were not.
-    fn new<'r>(rows: impl Iterator<Item = &'r [f64]>, dimension: usize, why_not: &str) -> Self {
+    /// Keeps the policies that have a row, and says how many have none.
+    fn new(rows: impl Iterator<Item = Option<Vec<f64>>>, dimension: usize, why_not: &str) -> Self {
         let (mut policies, mut values, mut left_out) = (Vec::new(), Vec::new(), 0);
         for (i, row) in rows.enumerate() {
-            if row.iter().all(|x| x.is_finite()) {
-                policies.push(i);
-                values.extend_from_slice(row);
-            } else {
-                left_out += 1;
+            match row {
+                Some(row) => {
+                    policies.push(i);
+                    values.extend(row);
+                }
+                None => left_out += 1,
             }
         }
-        let notices =
-            if left_out > 0 { vec![format!("{left_out} policies left out, {why_not}")] } else { vec![] };
+        let notice = format!("{left_out} policies left out, {why_not}");
+        let notices = (left_out > 0).then_some(notice).into_iter().collect();
         Self { policies, notices, dimension, values }
     }
 }
@@ -50,7 +51,8 @@ pub fn locate_by_measures(population: &Population) -> Result<Located, MetricsErr
         let reason = "stores no measures of its policies; compare them by embedding".to_owned();
         return Err(MetricsError::Population { path: population.path.clone(), reason });
     }
-    let rows = (0..population.len()).map(|i| measures.row(i));
+    let finite = |row: &[f64]| row.iter().all(|x| x.is_finite()).then(|| row.to_vec());
+    let rows = (0..population.len()).map(|i| finite(measures.row(i)));
     Ok(Located::new(rows, measures.width, "their measures are not finite"))
 }
 
@@ -68,15 +70,9 @@ pub fn locate_by_embedding(
     let protocol = reference.map_or(protocol, |reference| &reference.protocol);
     let study = Study::new(std::slice::from_ref(population), protocol, pool)?;
     let results = study.roll_out(study.normalizer(reference, progress)?, progress)?.concat();
-    let rows: Vec<Vec<f64>> = results
-        .iter()
-        .map(|result| match result.is_finite() {
-            true => result.psi.iter().map(|&x| f64::from(x)).collect(),
-            false => vec![f64::NAN; protocol.features],
-        })
-        .collect();
-    let why_not = "a rollout of theirs diverged";
-    let mut located = Located::new(rows.iter().map(Vec::as_slice), protocol.features, why_not);
+    let psi = |result: &PolicyResult| result.psi.iter().map(|&x| f64::from(x)).collect();
+    let rows = results.iter().map(|result| result.is_finite().then(|| psi(result)));
+    let mut located = Located::new(rows, protocol.features, "a rollout of theirs diverged");
     located.notices.extend(study.physics_notice());
     Ok(located)
 }
