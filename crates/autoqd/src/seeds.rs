@@ -21,6 +21,8 @@ pub enum Purpose {
     Training = 6,
     /// Centroids of a CVT archive.
     Centroids = 7,
+    /// The parameters that the emitters start from.
+    InitialPolicy = 8,
 }
 
 /// Derives a seed from the run seed, its purpose and up to three counters.

@@ -175,6 +175,17 @@ choice! {
 }
 
 choice! {
+    /// The parameters that the emitters start from.
+    InitialPolicy {
+        /// All zero: the policy that always gives the middle of the action bounds.
+        #[default]
+        Zeros = "zeros",
+        /// Each emitter its own network, uniform within ±1/sqrt(inputs) of each layer.
+        Uniform = "uniform",
+    }
+}
+
+choice! {
     /// The map from embedding to measures before the first refit.
     FirstMap {
         /// Fitted on the first iteration's embeddings, before they are inserted.

@@ -32,8 +32,8 @@ mod validate;
 mod values;
 
 pub use choices::{
-    AddMode, ArchiveKind, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, MarginRule, Method, Normalizer,
-    PolicyKind, RankOne, Ranker, Selection,
+    AddMode, ArchiveKind, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, InitialPolicy, MarginRule, Method,
+    Normalizer, PolicyKind, RankOne, Ranker, Selection,
 };
 pub use error::ConfigError;
 pub use layers::Layers;

@@ -1,8 +1,8 @@
 //! The configuration as written: every field with its default and the reason for it.
 
 use super::{
-    AddMode, ArchiveKind, Auto, Bounds, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, MarginRule, Method,
-    Normalizer, OneOrEach, PolicyKind, RankOne, Ranker, Restart, Selection,
+    AddMode, ArchiveKind, Auto, Bounds, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, InitialPolicy,
+    MarginRule, Method, Normalizer, OneOrEach, PolicyKind, RankOne, Ranker, Restart, Selection,
 };
 use autoqd_env::Physics;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -193,11 +193,14 @@ pub struct PolicySection {
     pub kind: PolicyKind,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
+    /// The parameters that the emitters start from.
+    pub initial: InitialPolicy,
 }
 
 impl Default for PolicySection {
     fn default() -> Self {
-        Self { kind: PolicyKind::default(), hidden: vec![128, 128] }
+        let (kind, initial) = (PolicyKind::default(), InitialPolicy::default());
+        Self { kind, hidden: vec![128, 128], initial }
     }
 }
 

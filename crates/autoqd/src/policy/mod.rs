@@ -11,9 +11,11 @@
 //! # Ok::<(), autoqd::Error>(())
 //! ```
 
+mod initial;
 mod network;
 pub mod reference;
 mod spec;
 
+pub use initial::uniform;
 pub use network::Policy;
 pub use spec::{LayerParameters, LayerShape, PolicyKind, PolicySpec};

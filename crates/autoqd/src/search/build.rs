@@ -8,9 +8,10 @@ use autoqd_qd::{
 
 use crate::Error;
 use crate::config::{
-    AddMode, ArchiveConfig, ArchiveLayout, EmitterConfig, EmitterKind, RankOne, Restart,
+    AddMode, ArchiveConfig, ArchiveLayout, EmitterConfig, EmitterKind, InitialPolicy, RankOne, Restart,
     RestartRule as RestartWord, RunConfig, Selection,
 };
+use crate::policy::{self, PolicySpec};
 use crate::seeds::{Purpose, derive};
 
 /// Sizes of what is stored with every elite.
@@ -89,15 +90,19 @@ fn fields(sizes: Sizes) -> Vec<(&'static str, usize)> {
 }
 
 /// The emitters; each has a random stream of its own.
-pub(super) fn scheduler(config: &RunConfig, parameters: usize) -> Result<Scheduler, Error> {
+pub(super) fn scheduler(config: &RunConfig, policy: &PolicySpec) -> Result<Scheduler, Error> {
     let emitters = config
         .emitters
         .sigma0
         .iter()
         .enumerate()
         .map(|(i, sigma0)| {
-            let seed = derive(config.seed, Purpose::Emitters, [i as u64, 0, 0]);
-            emitter(&config.emitters, vec![0.0; parameters], *sigma0, seed)
+            let seed = |purpose| derive(config.seed, purpose, [i as u64, 0, 0]);
+            let x0 = match config.policy.initial {
+                InitialPolicy::Zeros => vec![0.0; policy.parameter_count()],
+                InitialPolicy::Uniform => policy::uniform(policy, seed(Purpose::InitialPolicy)),
+            };
+            emitter(&config.emitters, x0, *sigma0, seed(Purpose::Emitters))
         })
         .collect::<Result<Vec<_>, Error>>()?;
     let mode = match config.add_mode {

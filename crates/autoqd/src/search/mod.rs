@@ -138,7 +138,7 @@ impl Search {
             _ => Some(build::result_archive(&config, sizes)?),
         };
         let reserve = Reserve::new(config.descriptor.reserve, archive.schema().clone());
-        let scheduler = build::scheduler(&config, sizes.parameters)?;
+        let scheduler = build::scheduler(&config, &policy)?;
         let (iteration, totals) = (0, Totals::default());
         Ok(Self {
             config,
