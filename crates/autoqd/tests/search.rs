@@ -6,9 +6,11 @@ use std::sync::Arc;
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::Registry;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
+use autoqd::policy;
 use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE};
 use autoqd::runner::{Changes, Limits, Runner};
 use autoqd::search::Search;
+use autoqd::seeds::{Purpose, derive};
 use autoqd_env::{Perturbation, Task, load_task};
 use autoqd_qd::Archive;
 
@@ -107,6 +109,7 @@ fn every_archive_and_option_runs() {
         &["normalizer=none", "first_map=random", "weighting=false"],
         &["embedding.orthogonal=true", "embedding.scales=[0.5,1.0,2.0]", "embedding.length_normalized=true"],
         &["policy.kind=dense", "policy.hidden=[8]"],
+        &["policy.initial=uniform", "emitter=iso-line"],
         &["episode_seeds=common", "add_mode=single", "reserve=0"],
     ] {
         let search = finish(config(settings));
@@ -114,6 +117,27 @@ fn every_archive_and_option_runs() {
         assert!(stats.num_elites > 5, "{settings:?}: {stats:?}");
         assert!(stats.obj_max.is_some_and(f64::is_finite), "{settings:?}");
         assert_eq!(search.totals().evaluations, 12 * 30);
+    }
+}
+
+#[test]
+fn emitters_start_from_the_policies_that_the_setting_names() {
+    let near = |policy: &[f64], start: &[f64]| policy.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-6);
+    let one_step = |setting| config(&[setting, "sigma0=1e-9", "emitters=3", "iterations=1"]);
+
+    let zeros = finish(one_step("policy.initial=zeros"));
+    let start = vec![0.0; zeros.policy().parameter_count()];
+    assert!(zeros.result().elites().iter().all(|elite| near(elite.solution, &start)));
+
+    let random = finish(one_step("policy.initial=uniform"));
+    let start = |emitter| {
+        let seed = derive(random.config().seed, Purpose::InitialPolicy, [emitter, 0, 0]);
+        policy::uniform(random.policy(), seed)
+    };
+    let starts = [start(0), start(1), start(2)];
+    assert!(!near(&starts[0], &starts[1]) && !near(&starts[1], &starts[2]));
+    for elite in random.result().elites().iter() {
+        assert!(starts.iter().any(|start| near(elite.solution, start)));
     }
 }
 
