@@ -10,7 +10,8 @@
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::{Descriptor, DescriptorContext, Elites};
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
-use autoqd::search::{policy_spec, thread_pool};
+use autoqd::policy::PolicySpec;
+use autoqd::search::thread_pool;
 use autoqd::seeds::{Purpose, derive};
 use autoqd_env::{Physics, Task, load_task};
 use autoqd_learn::{Aurora, LstmAurora};
@@ -79,7 +80,7 @@ fn roll_out(
     physics: Physics,
     pool: &Arc<rayon::ThreadPool>,
 ) -> (Vec<Evaluation>, f64) {
-    let policy = policy_spec(config, task.spec()).expect("a policy");
+    let policy = PolicySpec::for_task(&config.policy, task.spec()).expect("a policy");
     let dimension = policy.parameter_count();
     let evaluator = LocalEvaluator::new(task.clone(), policy, physics, pool.clone()).expect("an evaluator");
     // Sums of four uniform numbers, with the step sizes of the paper's emitters in turn.

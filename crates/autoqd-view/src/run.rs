@@ -9,7 +9,6 @@ use autoqd::policy::{Policy, PolicySpec};
 use autoqd::run_folder::{ARCHIVE_FILE, ArchiveTable, Block, MetricsRow, RunFolderError, Status};
 use autoqd::run_folder::{read_config, read_metrics, status};
 use autoqd::runner;
-use autoqd::search::policy_spec;
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task, load_task};
 
 use crate::{Replay, ViewError};
@@ -56,7 +55,7 @@ impl Run {
     pub fn open(path: &Path) -> Result<Self, ViewError> {
         let config = read_config(path)?;
         let task = load_task(&config.task, &perturbation(&config, Change::default()))?;
-        let policy = policy_spec(&config, task.spec())?;
+        let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
         Ok(Self { path: path.to_owned(), name, config, policy, task, perturbed: Mutex::default() })
     }

@@ -13,9 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use autoqd::descriptor::Registry;
-use autoqd::policy::Policy;
+use autoqd::policy::{Policy, PolicySpec};
 use autoqd::runner::{Limits, Runner};
-use autoqd::search::policy_spec;
 use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Seed, Task};
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
@@ -133,7 +132,7 @@ fn ten_thousand_elites_stay_at_interactive_speed() {
 fn geoms(run: &Run, name: &str, row: usize, steps: usize) -> Vec<Value> {
     let archive = run.archive().unwrap();
     let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
-    let spec = policy_spec(run.config(), task.spec()).unwrap();
+    let spec = PolicySpec::for_task(&run.config().policy, task.spec()).unwrap();
     let mut policy = Policy::new(&spec, archive.parameters.row(row)).unwrap();
     let mut world = task.world().unwrap();
     let mut observation = vec![0.0; world.spec().observation_size];

@@ -21,7 +21,8 @@ use std::time::Instant;
 use autoqd::config::Layers;
 use autoqd::descriptor::Registry;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
-use autoqd::search::{Search, Times, policy_spec, thread_pool};
+use autoqd::policy::PolicySpec;
+use autoqd::search::{Search, Times, thread_pool};
 use autoqd_env::{Perturbation, Physics, Task, gymnasium_id, load_task};
 use tape::Tape;
 
@@ -159,7 +160,7 @@ impl Contender {
             .and_then(|config| config.resolve(&task.spec().into()))
             .expect("a valid configuration");
         let pool = thread_pool(Some(threads)).expect("threads");
-        let policy = policy_spec(&config, task.spec()).expect("a policy");
+        let policy = PolicySpec::for_task(&config.policy, task.spec()).expect("a policy");
         let local = |physics| {
             LocalEvaluator::new(task.clone(), policy.clone(), physics, pool.clone()).expect("an evaluator")
         };

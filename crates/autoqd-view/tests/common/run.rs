@@ -6,9 +6,9 @@ use std::path::Path;
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::Registry;
 use autoqd::observer::{IterationReport, Observer, ObserverError};
+use autoqd::policy::PolicySpec;
 use autoqd::run_folder::{ArchiveTable, Block, MetricsRow, RunFolder, TimingRow};
 use autoqd::runner::{Limits, Runner};
-use autoqd::search::policy_spec;
 use autoqd_env::{Perturbation, load_task};
 
 use super::Numbers;
@@ -74,7 +74,7 @@ pub fn filled(path: &Path, task: &str, elites: usize) {
 
 pub fn random_archive(config: &RunConfig, elites: usize) -> ArchiveTable {
     let task = load_task(&config.task, &Perturbation::default()).unwrap();
-    let policy = policy_spec(config, task.spec()).unwrap();
+    let policy = PolicySpec::for_task(&config.policy, task.spec()).unwrap();
     let width = policy.parameter_count();
     let mut numbers = Numbers(7);
     // Steps coprime to the number of cells visit each of them once.

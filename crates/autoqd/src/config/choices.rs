@@ -178,9 +178,9 @@ choice! {
     /// The parameters that the emitters start from.
     InitialPolicy {
         /// All zero: the policy that always gives the middle of the action bounds.
-        #[default]
         Zeros = "zeros",
         /// Each emitter its own network, uniform within ±1/sqrt(inputs) of each layer.
+        #[default]
         Uniform = "uniform",
     }
 }

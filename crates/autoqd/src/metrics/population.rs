@@ -7,8 +7,8 @@ use autoqd_env::{EnvSpec, Perturbation, Physics, Task, load_task};
 use serde::{Deserialize, Serialize};
 
 use super::error::MetricsError;
-use crate::config::{self, PolicySection, RunConfig};
-use crate::policy::{PolicyKind, PolicySpec};
+use crate::config::{PolicySection, RunConfig};
+use crate::policy::PolicySpec;
 use crate::run_folder::{ArchiveTable, CONFIG_FILE, read_config, status};
 use crate::runner::perturbation;
 
@@ -178,11 +178,7 @@ impl Population {
 
     /// The shape of the policies in the task, checked against the stored parameters.
     pub fn policy_spec(&self, spec: &EnvSpec) -> Result<PolicySpec, MetricsError> {
-        let kind = match self.policy.kind {
-            config::PolicyKind::Toeplitz => PolicyKind::Toeplitz,
-            config::PolicyKind::Dense => PolicyKind::Dense,
-        };
-        let policy = PolicySpec::for_task(kind, self.policy.hidden.clone(), spec)?;
+        let policy = PolicySpec::for_task(&self.policy, spec)?;
         let (expected, got) = (policy.parameter_count(), self.table.parameters.width);
         if !self.is_empty() && expected != got {
             return Err(MetricsError::PolicySize {

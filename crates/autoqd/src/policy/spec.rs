@@ -4,6 +4,7 @@ use autoqd_env::EnvSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::config::{self, PolicySection};
 
 /// How the weight matrices are parameterised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,10 +89,14 @@ impl PolicySpec {
         Ok(spec)
     }
 
-    /// A policy for a task.
-    pub fn for_task(kind: PolicyKind, hidden: Vec<usize>, task: &EnvSpec) -> Result<Self, Error> {
+    /// The policy that a configuration describes for a task.
+    pub fn for_task(policy: &PolicySection, task: &EnvSpec) -> Result<Self, Error> {
+        let kind = match policy.kind {
+            config::PolicyKind::Toeplitz => PolicyKind::Toeplitz,
+            config::PolicyKind::Dense => PolicyKind::Dense,
+        };
         let (low, high) = (task.action_low.clone(), task.action_high.clone());
-        Self::new(kind, hidden, task.observation_size, low, high)
+        Self::new(kind, policy.hidden.clone(), task.observation_size, low, high)
     }
 
     /// Checks sizes and bounds; every part of a valid policy can be built without a further check.

@@ -110,7 +110,7 @@ impl Search {
     /// A search with the descriptors of a registry.
     pub fn with_registry(config: RunConfig, task: Arc<dyn Task>, registry: &Registry) -> Result<Self, Error> {
         let pool = thread_pool(config.threads.map(std::num::NonZero::get))?;
-        let policy = policy_spec(&config, task.spec())?;
+        let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let spec = task.spec().clone();
         let evaluator = LocalEvaluator::new(task, policy, config.physics, pool.clone())?;
         Self::with_evaluator(config, spec, Arc::new(evaluator), pool, registry)
@@ -124,7 +124,7 @@ impl Search {
         pool: Arc<rayon::ThreadPool>,
         registry: &Registry,
     ) -> Result<Self, Error> {
-        let policy = policy_spec(&config, &spec)?;
+        let policy = PolicySpec::for_task(&config.policy, &spec)?;
         let descriptor = registry.build(DescriptorContext { config: &config, spec: &spec })?;
         let sizes = Sizes {
             parameters: policy.parameter_count(),
@@ -404,16 +404,6 @@ fn elite_fields(evaluation: &Evaluation, features: &[f64]) -> Vec<f64> {
     fields.extend([evaluation.return_std(), evaluation.mean_length()]);
     fields.extend(evaluation.measures());
     fields
-}
-
-/// The policy that a configuration describes for a task.
-pub fn policy_spec(config: &RunConfig, spec: &EnvSpec) -> Result<PolicySpec, Error> {
-    use crate::policy::PolicyKind;
-    let kind = match config.policy.kind {
-        crate::config::PolicyKind::Toeplitz => PolicyKind::Toeplitz,
-        crate::config::PolicyKind::Dense => PolicyKind::Dense,
-    };
-    PolicySpec::for_task(kind, config.policy.hidden.clone(), spec)
 }
 
 /// A pool of the given number of threads, or one per core.
