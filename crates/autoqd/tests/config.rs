@@ -258,6 +258,9 @@ fn the_next_refit_lies_within_the_run() {
         [0, 19, 20, 50, 100].map(|i| run.next_refit(i)),
         [Some(20), Some(20), Some(50), Some(100), None]
     );
+    for settings in [&["method=regular"][..], &["archive=dns", "dns.space=psi"]] {
+        assert_eq!(resolved(settings).next_refit(0), None, "{settings:?} has nothing to refit");
+    }
     assert!(matches!(
         resolved(&["archive=dns"]).archive.layout,
         ArchiveLayout::Dns { space: DnsSpace::Measures, .. }

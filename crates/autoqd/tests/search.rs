@@ -142,6 +142,23 @@ fn emitters_start_from_the_policies_that_the_setting_names() {
 }
 
 #[test]
+fn episode_seeds_are_shared_as_far_as_the_setting_says() {
+    let batch = 30;
+    // Two candidates of one iteration, and one of the next.
+    let seeds = |setting| {
+        let search = finish(config(&[setting, "iterations=1"]));
+        [0, 1, batch].map(|id| search.evaluation_seeds(id))
+    };
+    let [first, second, later] = seeds("episode_seeds=derived");
+    assert!(first != second && first != later && second != later);
+    let [first, second, later] = seeds("episode_seeds=common");
+    assert!(first == second && first != later);
+    let [first, second, later] = seeds("episode_seeds=fixed");
+    assert!(first == second && first == later);
+    assert!(first.windows(2).all(|pair| pair[0] != pair[1]), "its episodes still differ");
+}
+
+#[test]
 fn an_elite_can_be_evaluated_again_exactly() {
     let search = finish(config(&["normalizer=frozen"]));
     for elite in (0..search.result().len()).step_by(7) {

@@ -160,6 +160,9 @@ choice! {
         Derived = "derived",
         /// All candidates of an iteration share the seeds.
         Common = "common",
+        /// All candidates of the whole run share the seeds: no noise between evaluations, but elites may suit these
+        /// start states alone.
+        Fixed = "fixed",
     }
 }
 

@@ -222,7 +222,13 @@ impl RunConfig {
     /// The iteration of the next refit after `iteration`, if there is one within the run.
     pub fn next_refit(&self, iteration: u64) -> Option<u64> {
         let schedule = &self.descriptor.update_schedule;
-        schedule.iter().copied().find(|t| *t > iteration && *t <= self.iterations)
+        schedule.iter().copied().find(|t| self.refits() && *t > iteration && *t <= self.iterations)
+    }
+
+    /// Whether the measures are fitted to the elites: hand-made ones are not, and an archive on embeddings has none.
+    pub fn refits(&self) -> bool {
+        let on_psi = matches!(self.archive.layout, ArchiveLayout::Dns { space: DnsSpace::Psi, .. });
+        self.method != Method::Regular && !on_psi
     }
 
     /// Reads a complete configuration, as [`RunConfig::to_toml`] writes it.

@@ -6,7 +6,7 @@ use autoqd_env::EnvSpec;
 
 use super::{AutoQd, AutoQdOptions, Descriptor, Regular};
 use crate::Error;
-use crate::config::{ArchiveLayout, DnsSpace, Method, RunConfig};
+use crate::config::{Method, RunConfig};
 use crate::cwpca::CwPcaOptions;
 use crate::embedding::{FeatureOptions, PsiOptions, Sampling};
 use crate::seeds::{Purpose, derive};
@@ -60,9 +60,8 @@ impl Registry {
 fn autoqd(context: DescriptorContext<'_>) -> Result<AutoQd, Error> {
     let DescriptorContext { config, spec } = context;
     let (descriptor, embedding) = (&config.descriptor, &config.embedding);
-    let on_psi = matches!(config.archive.layout, ArchiveLayout::Dns { space: DnsSpace::Psi, .. });
     let options = AutoQdOptions {
-        measures: (!on_psi).then_some(descriptor.measures_dimension),
+        measures: config.refits().then_some(descriptor.measures_dimension),
         features: FeatureOptions {
             dimension: embedding.features,
             bandwidth: Some(embedding.bandwidth),

@@ -280,11 +280,13 @@ impl Search {
 
     fn seeds(&self, ids: &[u64]) -> Vec<u64> {
         let episodes = 0..self.config.episodes as u64;
-        let common = self.config.episode_seeds == EpisodeSeeds::Common;
         ids.iter()
             .flat_map(|id| {
-                let (iteration, candidate) = self.origin(*id);
-                let candidate = if common { 0 } else { candidate };
+                let (iteration, candidate) = match (self.config.episode_seeds, self.origin(*id)) {
+                    (EpisodeSeeds::Derived, origin) => origin,
+                    (EpisodeSeeds::Common, (iteration, _)) => (iteration, 0),
+                    (EpisodeSeeds::Fixed, _) => (0, 0),
+                };
                 episodes.clone().map(move |e| seeds::episode(self.config.seed, iteration, candidate, e))
             })
             .collect()
