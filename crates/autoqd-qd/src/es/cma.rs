@@ -6,7 +6,7 @@ use super::bounds::Bounds;
 use super::covariance::Covariance;
 use super::sampling::{self, norm2};
 use super::step_size::{SMALLEST_EXTENT, StepSize, check_stop};
-use super::weights::Weights;
+use super::weights::{CovarianceRates, Weights};
 use super::{EvolutionStrategy, RankOne, StopReason};
 use crate::error::{Result, check_finite, check_len};
 use crate::rng::NormalSource;
@@ -161,27 +161,15 @@ impl CmaEs {
         }
     }
 
-    /// Scale of the rank-one term, and what the step is multiplied by in the path.
-    fn rank_one_scales(&self, sigma: f64) -> (f64, f64) {
-        let c1 = self.weights.c1;
-        match self.rank_one {
-            RankOne::Pyribs => (c1 * c1, 1.0),
-            RankOne::Textbook => (c1, 1.0 / sigma),
-        }
-    }
-
     /// Moves the covariance by the step of the mean and the parents' deviations. `sigma` is the step size they were
     /// drawn with. Returns false, with nothing changed, when a number would leave the finite range.
     fn adapt_covariance(&mut self, ranking: &[usize], follow: bool, sigma: f64) -> bool {
         let (n, w) = (self.mean.len(), &self.weights);
-        let (c1, path_scale) = self.rank_one_scales(sigma);
-        let follows = f64::from(u8::from(follow)) * libm::sqrt(w.cc * (2.0 - w.cc) * w.mueff) * path_scale;
-        let lost = if follow { 0.0 } else { w.cc * (2.0 - w.cc) };
-        let keep = 1.0 - w.c1 * (1.0 - lost) - w.cmu;
+        let CovarianceRates { c1, step, keep } = w.covariance_rates(self.rank_one, follow, sigma);
         self.columns.resize((w.weights.len() + 1) * n, 0.0);
         let (first, rest) = self.columns.split_at_mut(n);
         for ((c, p), y) in first.iter_mut().zip(&self.path).zip(&self.step) {
-            *c = (1.0 - w.cc) * p + follows * y;
+            *c = (1.0 - w.cc) * p + step * y;
         }
         for ((column, weight), &i) in rest.chunks_exact_mut(n).zip(&w.weights).zip(ranking) {
             let scale = libm::sqrt(w.cmu * weight) / sigma;

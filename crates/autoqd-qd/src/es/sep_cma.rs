@@ -89,17 +89,11 @@ impl SepCmaEs {
     /// New path and variances; `None` when a number would leave the finite range.
     fn adapt(&self, ranking: &[usize], step: &[f64], follow: bool, sigma: f64) -> Option<[Vec<f64>; 2]> {
         let w = &self.weights;
-        let (c1, path_scale) = match self.rank_one {
-            RankOne::Pyribs => (w.c1 * w.c1, 1.0),
-            RankOne::Textbook => (w.c1, 1.0 / sigma),
-        };
-        let follows = f64::from(u8::from(follow)) * libm::sqrt(w.cc * (2.0 - w.cc) * w.mueff) * path_scale;
-        let lost = if follow { 0.0 } else { w.cc * (2.0 - w.cc) };
-        let keep = 1.0 - w.c1 * (1.0 - lost) - w.cmu;
+        let rates = w.covariance_rates(self.rank_one, follow, sigma);
         let path: Vec<f64> =
-            self.path.iter().zip(step).map(|(p, y)| (1.0 - w.cc) * p + follows * y).collect();
+            self.path.iter().zip(step).map(|(p, y)| (1.0 - w.cc) * p + rates.step * y).collect();
         let mut variances: Vec<f64> =
-            self.variances.iter().zip(&path).map(|(v, p)| keep * v + c1 * (p * p)).collect();
+            self.variances.iter().zip(&path).map(|(v, p)| rates.keep * v + rates.c1 * (p * p)).collect();
         let n = path.len();
         for (weight, &i) in w.weights.iter().zip(ranking) {
             let scale = w.cmu * weight / sigma / sigma;

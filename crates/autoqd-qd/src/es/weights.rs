@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::RankOne;
+
 /// Weights of the parents and the rates that follow from them (positive weights only, as pyribs).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
@@ -51,6 +53,22 @@ impl Weights {
         Self { cc, c1, cmu: f64::min(1.0 - c1, rank_mu), ..full }
     }
 
+    /// What an update of the covariance is made of. `follow` says whether the path follows the step, `sigma` is the
+    /// step size that the generation was drawn with.
+    pub(super) fn covariance_rates(&self, rank_one: RankOne, follow: bool, sigma: f64) -> CovarianceRates {
+        let (c1, path_scale) = match rank_one {
+            RankOne::Pyribs => (self.c1 * self.c1, 1.0),
+            RankOne::Textbook => (self.c1, 1.0 / sigma),
+        };
+        let variance = self.cc * (2.0 - self.cc);
+        let lost = if follow { 0.0 } else { variance };
+        CovarianceRates {
+            c1,
+            step: f64::from(u8::from(follow)) * libm::sqrt(variance * self.mueff) * path_scale,
+            keep: 1.0 - self.c1 * (1.0 - lost) - self.cmu,
+        }
+    }
+
     /// The usual batch size for `dim` parameters: 4 + floor(3 ln n).
     pub fn default_batch_size(dim: usize) -> usize {
         4 + (3.0 * libm::log(dim as f64)) as usize
@@ -61,6 +79,16 @@ impl Weights {
         let half = Self::new(dim, (batch_size / 2).max(1));
         batch_size as f64 / (2.0 * dim as f64 * (half.c1 + half.cmu))
     }
+}
+
+/// Factors of one update of the covariance.
+pub(super) struct CovarianceRates {
+    /// On the square of the path.
+    pub c1: f64,
+    /// On the step of the mean, in the path.
+    pub step: f64,
+    /// On the covariance so far.
+    pub keep: f64,
 }
 
 /// w_i proportional to ln(mu + 1/2) - ln i, and 1 / sum w_i^2.
