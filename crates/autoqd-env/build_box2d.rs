@@ -13,8 +13,10 @@ struct Change {
 }
 
 /// Statistics that every thread writes become thread-local. The stack allocator's checks would throw out of
-/// destructors, which ends the process, when a failed assertion elsewhere unwinds a step.
-const CHANGES: [Change; 6] = [
+/// destructors, which ends the process, when a failed assertion elsewhere unwinds a step. Nobody reads the times that
+/// Box2D takes of its parts, so its timer stands still. The velocity constraints of an
+/// island may be solved elsewhere, together with those of other worlds.
+const CHANGES: [Change; 9] = [
     Change {
         file: "Collision/b2Distance.cpp",
         from: "\nint32 b2_gjkCalls, b2_gjkIters, b2_gjkMaxIters;",
@@ -41,6 +43,21 @@ const CHANGES: [Change; 6] = [
         to: "{\n}",
     },
     Change { file: "Common/b2StackAllocator.cpp", from: "\tb2Assert(p == entry->data);\n", to: "" },
+    Change {
+        file: "Common/b2Timer.cpp",
+        from: "#elif defined(__linux__) || defined (__APPLE__)\n",
+        to: "#elif 0\n",
+    },
+    Change {
+        file: "Dynamics/b2Island.cpp",
+        from: "\nvoid b2Island::Solve(b2Profile* profile,",
+        to: "\nbool autoqd_solve_velocities(b2Island&, b2ContactSolver&);\nvoid b2Island::Solve(b2Profile* profile,",
+    },
+    Change {
+        file: "Dynamics/b2Island.cpp",
+        from: "\tfor (int32 i = 0; i < step.velocityIterations; ++i)\n",
+        to: "\tif (!autoqd_solve_velocities(*this, contactSolver))\n\tfor (int32 i = 0; i < step.velocityIterations; ++i)\n",
+    },
 ];
 
 /// b2Settings.h includes Python.h for its assertions: it sets a Python error, then throws.
@@ -72,7 +89,8 @@ pub fn compile() {
         .flag_if_supported("-fno-tree-slp-vectorize")
         .include(&out)
         .include(&package)
-        .file(manifest.join("shim/walker.cpp"));
+        .file(manifest.join("shim/walker.cpp"))
+        .file(manifest.join("shim/island.cpp"));
     for source in sources(&package.join("Box2D")) {
         build.file(changed(&source, &package.join("Box2D"), &out));
     }

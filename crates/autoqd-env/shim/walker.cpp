@@ -5,11 +5,14 @@
 
 #include "walker.h"
 
+#include "island.h"
+
 #include <Box2D/Box2D.h>
 
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <utility>
 
 #if defined(__FMA__) || defined(__FAST_MATH__)
 #error "Box2D must be compiled without -mfma, -march=native and -ffast-math: take them out of CXXFLAGS, results would change"
@@ -20,11 +23,19 @@ namespace {
 thread_local const char* failed_assertion = "";
 
 constexpr float TIME_STEP = static_cast<float>(1.0 / 50.0);
-constexpr int VELOCITY_ITERATIONS = 180;
 constexpr int POSITION_ITERATIONS = 60;
 constexpr uint16 TERRAIN = 0x0001;
 constexpr uint16 ROBOT = 0x0020;
 constexpr int EDGES = WALKER_TERRAIN_POINTS - 1;
+
+// The pausing step that has not come to its velocity constraints yet.
+struct Pause {
+    Robot robot;
+    WalkerIsland* island;
+    void (*wait)(void*);
+    void* context;
+};
+thread_local const Pause* pending = nullptr;
 
 b2Vec2 vec(const float v[2]) { return b2Vec2(v[0], v[1]); }
 
@@ -32,6 +43,15 @@ b2Vec2 vec(const float v[2]) { return b2Vec2(v[0], v[1]); }
 
 // Called by Box2D's assertions just before they throw (see the Python.h that the build script writes).
 void autoqd_box2d_assertion(const char* text) { failed_assertion = text; }
+
+// Called by Box2D in place of its loop over velocity constraints (see build_box2d.rs), which it runs on `false`.
+bool autoqd_solve_velocities(b2Island& island, b2ContactSolver& contacts) {
+    const Pause* pause = std::exchange(pending, nullptr);
+    if (!pause || !copy_out(pause->robot, island, contacts, *pause->island)) return false;
+    pause->wait(pause->context);
+    copy_back(pause->robot, *pause->island, island, contacts);
+    return true;
+}
 
 struct Walker final : b2ContactListener {
     std::optional<b2World> world;
@@ -152,7 +172,11 @@ struct Walker final : b2ContactListener {
             joints[k]->SetMotorSpeed(motors.speed[k]);
             joints[k]->SetMaxMotorTorque(motors.torque[k]);
         }
-        world->Step(TIME_STEP, VELOCITY_ITERATIONS, POSITION_ITERATIONS);
+        world->Step(TIME_STEP, WALKER_VELOCITY_ITERATIONS, POSITION_ITERATIONS);
+    }
+
+    Robot robot() const {
+        return {{hull, legs[0], legs[1], legs[2], legs[3]}, {joints[0], joints[1], joints[2], joints[3]}};
     }
 
     // Written so that a position that is not a number gives an edge, too.
@@ -238,6 +262,17 @@ int autoqd_walker_step(Walker* walker, const WalkerMotors* motors, WalkerState* 
         walker->advance(*motors);
         walker->read(*state);
     });
+}
+
+int autoqd_walker_step_pausing(Walker* walker, const WalkerMotors* motors, WalkerState* state, WalkerIsland* island,
+                               void (*wait)(void*), void* context) {
+    if (!walker->world) return 0;
+    const Pause pause = {walker->robot(), island, wait, context};
+    pending = &pause;
+    const int done = autoqd_walker_step(walker, motors, state);
+    // Still set if the step had nothing to solve; another walker's if this one has paused.
+    if (pending == &pause) pending = nullptr;
+    return done;
 }
 
 int autoqd_walker_advance(Walker* walker, const WalkerMotors* motors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 enum { WALKER_TERRAIN_POINTS = 200, WALKER_HULL_CORNERS = 5, WALKER_RAYS = 10 };
+enum { WALKER_VELOCITY_ITERATIONS = 180, WALKER_BODY_CONTACTS = 4 };
 
 extern "C" {
 
@@ -50,10 +51,65 @@ struct WalkerState {
     unsigned char fallen;
 };
 
+// Joint k between parent and leg k; k as in WalkerMotors.
+struct WalkerJoint {
+    // Of parent and leg: inverse mass, inverse inertia, and where the joint is from the center of mass.
+    float inverse_mass[2];
+    float inverse_inertia[2];
+    float arm[2][2];
+    // Columns of the effective mass.
+    float mass[3][3];
+    float motor_mass;
+    float motor_speed;
+    float motor_limit;
+    // -1 at the lower limit, 1 at the upper one, 0 between them.
+    float limit;
+    float impulse[3];
+    float motor_impulse;
+};
+
+struct WalkerContactPoint {
+    // From the centers of mass of ground and body.
+    float ground_arm[2];
+    float arm[2];
+    float normal_impulse;
+    float tangent_impulse;
+    float normal_mass;
+    float tangent_mass;
+    float velocity_bias;
+};
+
+// A contact of one body with the ground.
+struct WalkerContact {
+    WalkerContactPoint points[2];
+    float normal[2];
+    // Columns.
+    float normal_mass[2][2];
+    float k[2][2];
+    float inverse_mass;
+    float inverse_inertia;
+    float friction;
+    // 1 or 2.
+    float point_count;
+};
+
+// The velocity constraints of a step. Body 0 is the hull, body 1 + k is leg k.
+struct WalkerIsland {
+    // x, y, angular.
+    float velocity[5][3];
+    WalkerJoint joints[4];
+    unsigned contact_count[5];
+    WalkerContact contacts[5][WALKER_BODY_CONTACTS];
+};
+
 Walker* autoqd_walker_new();
 void autoqd_walker_free(Walker*);
 int autoqd_walker_build(Walker*, const WalkerDef*, int keep_world);
 int autoqd_walker_step(Walker*, const WalkerMotors*, WalkerState*);
+// A step that lets others solve its velocity constraints: it fills `island`, calls `pause`, and goes on with what
+// `island` holds then. Constraints that do not fit in there are solved by Box2D, without a pause.
+int autoqd_walker_step_pausing(Walker*, const WalkerMotors*, WalkerState*, WalkerIsland* island,
+                               void (*pause)(void*), void* context);
 // The physics of a step alone.
 int autoqd_walker_advance(Walker*, const WalkerMotors*);
 void autoqd_walker_set_hull_velocity(Walker*, float x, float y);

@@ -13,6 +13,11 @@ pub trait Worlds: Send {
     /// Number of lanes.
     fn lanes(&self) -> usize;
 
+    /// Whether scalar code does most of the work, beside which 512-bit kernels do not pay.
+    fn is_scalar(&self) -> bool {
+        self.lanes() == 1
+    }
+
     /// Starts an episode in one lane and writes its first observation (one row).
     fn reset(&mut self, lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError>;
 

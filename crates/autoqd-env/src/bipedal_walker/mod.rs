@@ -2,17 +2,22 @@
 
 mod body;
 mod look;
+mod solver;
+mod walkers;
+mod wide;
 mod world;
 
 use crate::{
-    Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Pose, Scene, Seed, Task, Transition,
-    checks,
+    Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Physics, Pose, Scene, Seed, Task,
+    Transition, Worlds, checks,
 };
 use body::{MOTOR_TORQUE, TERRAIN_STEP};
+use walkers::Walkers;
 use world::{Definition, Motors, State, TERRAIN_POINTS, World};
 
 const NAME: &str = "bipedal-walker";
 const OBSERVATION_SIZE: usize = 24;
+const ACTION_SIZE: usize = 4;
 const MAX_EPISODE_STEPS: usize = 1600;
 /// Friction of the ground in the unperturbed task.
 const FRICTION: f64 = 2.5;
@@ -111,6 +116,10 @@ impl Task for BipedalWalkerTask {
     fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
         Ok(Box::new(self.walker(WorldReuse::Never)?))
     }
+
+    fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+        Ok(Box::new(Walkers::new(self)?))
+    }
 }
 
 fn spec() -> EnvSpec {
@@ -118,9 +127,9 @@ fn spec() -> EnvSpec {
     EnvSpec {
         name: NAME.into(),
         observation_size: OBSERVATION_SIZE,
-        action_size: 4,
-        action_low: vec![-1.0; 4],
-        action_high: vec![1.0; 4],
+        action_size: ACTION_SIZE,
+        action_low: vec![-1.0; ACTION_SIZE],
+        action_high: vec![1.0; ACTION_SIZE],
         max_episode_steps: MAX_EPISODE_STEPS,
         reward_terms: ["progress", "torque", "fall"].map(String::from).to_vec(),
         measures: vec![foot("leg 1 contact"), foot("leg 2 contact")],
@@ -187,7 +196,30 @@ impl BipedalWalker {
     }
 
     fn simulate(&mut self, motors: &Motors) {
-        self.alive = self.world.step(motors, &mut self.state) && self.finite();
+        let mut state = State::default();
+        let state = self.world.step(motors, &mut state).then_some(state);
+        self.arrive(state);
+    }
+
+    /// Takes over what a step led to; none if Box2D gave up.
+    fn arrive(&mut self, state: Option<State>) {
+        self.state = state.unwrap_or(self.state);
+        self.alive = state.is_some() && self.finite();
+    }
+
+    /// Books the step that led to the current state.
+    fn conclude(&mut self, action: Action<'_>, observation: &mut [f64]) -> Transition {
+        self.steps += 1;
+        let truncated = self.steps >= MAX_EPISODE_STEPS;
+        if !self.alive {
+            return Transition { truncated, diverged: true, ..Transition::default() };
+        }
+        for (count, contact) in self.contacts.iter_mut().zip(self.state.contact) {
+            *count += usize::from(contact);
+        }
+        self.observe(observation);
+        let (reward, terminated) = self.judge(action);
+        Transition { reward, terminated, truncated, diverged: false }
     }
 
     fn finite(&self) -> bool {
@@ -293,17 +325,7 @@ impl Environment for BipedalWalker {
         checks::observation(&self.spec, observation)?;
         self.check(action)?;
         self.simulate(&motors(action));
-        self.steps += 1;
-        let truncated = self.steps >= MAX_EPISODE_STEPS;
-        if !self.alive {
-            return Ok(Transition { truncated, diverged: true, ..Transition::default() });
-        }
-        for (count, contact) in self.contacts.iter_mut().zip(self.state.contact) {
-            *count += usize::from(contact);
-        }
-        self.observe(observation);
-        let (reward, terminated) = self.judge(action);
-        Ok(Transition { reward, terminated, truncated, diverged: false })
+        Ok(self.conclude(action, observation))
     }
 
     /// The share of steps with ground contact, per lower leg; 0 before the first step.

@@ -1,6 +1,6 @@
 //! The walker's Box2D world behind the C interface of `shim/walker.h`.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -10,6 +10,12 @@ pub const TERRAIN_POINTS: usize = 200;
 pub const HULL_CORNERS: usize = 5;
 /// Rays of the lidar.
 pub const RAYS: usize = 10;
+/// Hull and legs.
+pub const BODIES: usize = 5;
+/// Contacts of one body that an [`Island`] has room for.
+pub const BODY_CONTACTS: usize = 4;
+/// Of a step.
+pub const VELOCITY_ITERATIONS: usize = 180;
 
 /// Upper or lower part of both legs and the joint that holds it.
 #[repr(C)]
@@ -67,13 +73,129 @@ pub struct State {
     pub fallen: u8,
 }
 
+/// Velocity constraints of one joint, between parent and leg.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Joint {
+    pub inverse_mass: [f32; 2],
+    pub inverse_inertia: [f32; 2],
+    pub arm: [[f32; 2]; 2],
+    /// Columns of the effective mass.
+    pub mass: [[f32; 3]; 3],
+    pub motor_mass: f32,
+    pub motor_speed: f32,
+    pub motor_limit: f32,
+    /// -1 at the lower limit, 1 at the upper one, 0 between them.
+    pub limit: f32,
+    pub impulse: [f32; 3],
+    pub motor_impulse: f32,
+}
+
+/// One of the points where a body touches the ground.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContactPoint {
+    pub ground_arm: [f32; 2],
+    pub arm: [f32; 2],
+    pub normal_impulse: f32,
+    pub tangent_impulse: f32,
+    pub normal_mass: f32,
+    pub tangent_mass: f32,
+    pub velocity_bias: f32,
+}
+
+/// Velocity constraints of one contact of a body with the ground.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contact {
+    pub points: [ContactPoint; 2],
+    pub normal: [f32; 2],
+    /// Columns.
+    pub normal_mass: [[f32; 2]; 2],
+    /// Columns.
+    pub k: [[f32; 2]; 2],
+    pub inverse_mass: f32,
+    pub inverse_inertia: f32,
+    pub friction: f32,
+    /// 1 or 2.
+    pub point_count: f32,
+}
+
+/// The velocity constraints of a step.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Island {
+    /// Hull, upper leg 1, lower leg 1, upper leg 2, lower leg 2: x, y, angular.
+    pub velocity: [[f32; 3]; BODIES],
+    /// Joint `k` holds body `k + 1`.
+    pub joints: [Joint; 4],
+    contact_count: [u32; BODIES],
+    contacts: [[Contact; BODY_CONTACTS]; BODIES],
+}
+
+impl Island {
+    /// Of one body, in Box2D's order.
+    pub fn contacts(&self, body: usize) -> &[Contact] {
+        &self.contacts[body][..self.contact_count[body] as usize]
+    }
+
+    /// As [`Island::contacts`].
+    pub fn contacts_mut(&mut self, body: usize) -> &mut [Contact] {
+        &mut self.contacts[body][..self.contact_count[body] as usize]
+    }
+}
+
+#[cfg(test)]
+impl Island {
+    /// Constraints of no particular robot that do not blow up.
+    pub fn random(number: &mut impl FnMut() -> f32) -> Self {
+        let mut island = Self::default();
+        island.velocity.as_flattened_mut().iter_mut().for_each(|v| *v = number());
+        for joint in &mut island.joints {
+            joint.inverse_mass = [0.1; 2];
+            joint.inverse_inertia = [0.2; 2];
+            joint.arm = [[number(), number()], [number(), number()]];
+            joint.mass = [[1.0, 0.1, 0.2], [0.1, 1.2, 0.1], [0.2, 0.1, 0.9]];
+            (joint.motor_mass, joint.motor_speed, joint.motor_limit) = (2.0, number(), number().abs());
+            joint.limit = (number() * 1.5).round();
+        }
+        for body in 0..BODIES {
+            island.contact_count[body] = (number() * 1.5).abs().round() as u32;
+            for contact in island.contacts_mut(body) {
+                contact.normal = [0.6, 0.8];
+                contact.normal_mass = [[1.0, 0.2], [0.2, 1.1]];
+                contact.k = [[1.1, -0.2], [-0.2, 1.0]];
+                (contact.inverse_mass, contact.inverse_inertia, contact.friction) = (0.1, 0.2, 0.7);
+                contact.point_count = if number() < 0.0 { 1.0 } else { 2.0 };
+                for point in &mut contact.points {
+                    point.arm = [number(), number()];
+                    (point.normal_mass, point.tangent_mass) = (0.5, 0.5);
+                    point.normal_impulse = number().abs();
+                }
+            }
+        }
+        island
+    }
+}
+
 enum Opaque {}
+
+/// What a pausing step calls when its velocity constraints are known.
+pub type Wait = extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
     fn autoqd_walker_new() -> *mut Opaque;
     fn autoqd_walker_free(walker: *mut Opaque);
     fn autoqd_walker_build(walker: *mut Opaque, definition: *const Definition, keep_world: c_int) -> c_int;
     fn autoqd_walker_step(walker: *mut Opaque, motors: *const Motors, state: *mut State) -> c_int;
+    fn autoqd_walker_step_pausing(
+        walker: *mut Opaque,
+        motors: *const Motors,
+        state: *mut State,
+        island: *mut Island,
+        wait: Wait,
+        context: *mut c_void,
+    ) -> c_int;
     fn autoqd_walker_advance(walker: *mut Opaque, motors: *const Motors) -> c_int;
     fn autoqd_box2d_failed_assertion() -> *const c_char;
     fn autoqd_box2d_initialize() -> c_int;
@@ -130,6 +252,11 @@ impl World {
         unsafe { autoqd_walker_step(self.0.as_ptr(), motors, state) == 1 }
     }
 
+    /// A second handle to the world, for a step that pauses.
+    pub fn handle(&mut self) -> Handle {
+        Handle(self.0)
+    }
+
     /// Box2D's part of a step alone; `false` if Box2D gave up.
     pub fn advance(&mut self, motors: &Motors) -> bool {
         // SAFETY: as in `build`.
@@ -147,6 +274,29 @@ impl World {
     pub fn sabotage(&mut self) {
         // SAFETY: as in `build`.
         unsafe { autoqd_walker_sabotage(self.0.as_ptr()) }
+    }
+}
+
+/// Access to a world that somebody else owns.
+pub struct Handle(NonNull<Opaque>);
+
+impl Handle {
+    /// As [`World::step`], but the velocity constraints are written to `island` and `wait` is called, after which
+    /// `island` must hold their solution. Constraints that do not fit are solved by Box2D, without a call.
+    ///
+    /// # Safety
+    /// Until this returns, the world exists and nobody else uses it, and `island` is valid and used by nobody else
+    /// but `wait`, or whoever runs while it waits.
+    pub unsafe fn step(
+        self,
+        motors: &Motors,
+        state: &mut State,
+        island: *mut Island,
+        wait: Wait,
+        context: *mut c_void,
+    ) -> bool {
+        // SAFETY: by the caller's promise; the structs have the layout of the header.
+        unsafe { autoqd_walker_step_pausing(self.0.as_ptr(), motors, state, island, wait, context) == 1 }
     }
 }
 

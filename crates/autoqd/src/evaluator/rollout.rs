@@ -35,8 +35,8 @@ impl Worker {
     pub(super) fn new(worlds: Box<dyn Worlds>, policy: &PolicySpec) -> Result<Self, Error> {
         let (n, spec) = (worlds.lanes(), worlds.spec());
         let (observation_size, action_size) = (spec.observation_size, spec.action_size);
-        // A simulator of one world at a time is scalar code.
-        let instructions = if n == 1 { Instructions::detect_beside_scalar() } else { Instructions::detect() };
+        let instructions =
+            if worlds.is_scalar() { Instructions::detect_beside_scalar() } else { Instructions::detect() };
         let lane = || {
             let policy = Policy::zeroed(policy).with_instructions(instructions);
             Lane { policy, watchers: Vec::new(), job: 0, total_reward: 0.0, length: 0 }
