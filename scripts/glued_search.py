@@ -44,6 +44,10 @@ class Policy:
     def size(sizes):
         return sum(i + o - 1 + o for i, o in zip(sizes, sizes[1:]))
 
+    @staticmethod
+    def random(sizes, rng):
+        return np.concatenate([rng.uniform(-1, 1, i + o - 1 + o) / np.sqrt(i) for i, o in zip(sizes, sizes[1:])])
+
     def act(self, observation):
         x = observation.astype(np.float32)
         for weights, bias in self.layers:
@@ -84,6 +88,23 @@ def evaluate(job):
     return total / len(seeds), psi / len(seeds), steps, (len(states), states.sum(0), (states**2).sum(0))
 
 
+def make_search(dimension, starts, batch_size, objective_min):
+    grid = dict(solution_dim=dimension, dims=[10] * 4, ranges=[(-1.2, 1.2)] * 4)
+    archive = GridArchive(learning_rate=0.01, threshold_min=objective_min, seed=1, **grid)
+    emitters = [EvolutionStrategyEmitter(archive, x0=x0, sigma0=0.02 * 2**i, ranker="imp", selection_rule="mu",
+                                         restart_rule=100, batch_size=batch_size, seed=3 + i)
+                for i, x0 in enumerate(starts)]
+    return Scheduler(archive, emitters, result_archive=GridArchive(seed=2, **grid))
+
+
+def compile_numba():
+    """Two iterations of a tiny search: pyribs compiles at the first use, which is not what is timed."""
+    scheduler, rng = make_search(3, np.zeros((5, 3)), 4, 0), np.random.default_rng(0)
+    for _ in range(2):
+        scheduler.ask()
+        scheduler.tell(rng.uniform(size=20), rng.uniform(-1, 1, (20, 4)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task")
@@ -98,21 +119,19 @@ def main():
     rng = np.random.default_rng(args.seed)
     env = gymnasium.make(args.task)
     n_obs, n_act = env.observation_space.shape[0], env.action_space.shape[0]
-    dimension = Policy.size((n_obs, *HIDDEN, n_act))
+    sizes = (n_obs, *HIDDEN, n_act)
     features = (rng.normal(size=(FEATURES, n_obs + n_act)) / np.sqrt(n_obs + n_act),
                 rng.uniform(0, 2 * np.pi, FEATURES))
-    grid = dict(solution_dim=dimension, dims=[10] * 4, ranges=[(-1.2, 1.2)] * 4)
-    archive = GridArchive(learning_rate=0.01, threshold_min=OBJECTIVE_MIN.get(args.task, -100), seed=1, **grid)
-    result = GridArchive(seed=2, **grid)
-    emitters = [EvolutionStrategyEmitter(archive, x0=np.zeros(dimension), sigma0=0.01 * 2**i, ranker="imp",
-                                         selection_rule="mu", restart_rule=100, batch_size=args.batch_size, seed=3 + i)
-                for i in range(1, 6)]
-    scheduler = Scheduler(archive, emitters, result_archive=result)
+    starts = [Policy.random(sizes, rng) for _ in range(5)]
+    scheduler = make_search(Policy.size(sizes), starts, args.batch_size, OBJECTIVE_MIN.get(args.task, -100))
+    compile_numba()
     projection = rng.normal(size=(FEATURES, 4)) / np.sqrt(FEATURES)
 
     count, total, squares = 1.0, np.zeros(n_obs), np.ones(n_obs)
-    steps, start, done = 0, time.perf_counter(), 0
+    steps, done = 0, 0
     with multiprocessing.Pool(args.workers, start_worker, (args.task, features)) as pool:
+        pool.map(abs, range(100 * args.workers), chunksize=1)  # workers answer when they have their environment
+        start = time.perf_counter()
         for done in range(1, args.iterations + 1):
             mean = total / count
             std = np.sqrt(np.maximum(squares / count - mean**2, 1e-12))
@@ -128,14 +147,12 @@ def main():
             scheduler.tell(objective, (psi - center) @ projection * scale)
             for _, _, n, (c, s, q) in answers:
                 steps, count, total, squares = steps + n, count + c, total + s, squares + q
-            if done == 1:  # numba compiles inside the first iteration
-                steps, start = 0, time.perf_counter()
             if args.seconds and time.perf_counter() - start > args.seconds:
                 break
     seconds = time.perf_counter() - start
     print(json.dumps({"task": args.task, "iterations": done, "env_steps": steps, "seconds": seconds,
-                      "env_steps_per_second": steps / seconds, "elites": len(result),
-                      "best_objective": float(result.stats.obj_max)}))
+                      "env_steps_per_second": steps / seconds, "elites": len(scheduler.result_archive),
+                      "best_objective": float(scheduler.result_archive.stats.obj_max)}))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ struct Change {
 
 /// Statistics that every thread writes become thread-local. The stack allocator's checks would throw out of
 /// destructors, which ends the process, when a failed assertion elsewhere unwinds a step. Nobody reads the times that
-/// Box2D takes of its parts, so its timer stands still. The velocity constraints of an
+/// Box2D takes of its parts, so its timer stands still. Loops over all bodies that do nothing to static ones end at the
+/// first: bodies made later come first, and all terrain is made before the robot. The velocity constraints of an
 /// island may be solved elsewhere, together with those of other worlds.
-const CHANGES: [Change; 9] = [
+const CHANGES: [Change; 13] = [
     Change {
         file: "Collision/b2Distance.cpp",
         from: "\nint32 b2_gjkCalls, b2_gjkIters, b2_gjkMaxIters;",
@@ -57,6 +58,26 @@ const CHANGES: [Change; 9] = [
         file: "Dynamics/b2Island.cpp",
         from: "\tfor (int32 i = 0; i < step.velocityIterations; ++i)\n",
         to: "\tif (!autoqd_solve_velocities(*this, contactSolver))\n\tfor (int32 i = 0; i < step.velocityIterations; ++i)\n",
+    },
+    Change {
+        file: "Dynamics/b2World.cpp",
+        from: "\tfor (b2Body* b = m_bodyList; b; b = b->m_next)\n\t{\n\t\tb->m_flags &= ~b2Body::e_islandFlag;\n",
+        to: "\tfor (b2Body* b = m_bodyList; b && b->m_type != b2_staticBody; b = b->m_next)\n\t{\n\t\tb->m_flags &= ~b2Body::e_islandFlag;\n",
+    },
+    Change {
+        file: "Dynamics/b2World.cpp",
+        from: "\tfor (b2Body* seed = m_bodyList; seed; seed = seed->m_next)\n",
+        to: "\tfor (b2Body* seed = m_bodyList; seed && seed->m_type != b2_staticBody; seed = seed->m_next)\n",
+    },
+    Change {
+        file: "Dynamics/b2World.cpp",
+        from: "b; b = b->GetNext())\n\t\t{\n\t\t\t// If a body was not in an island",
+        to: "b && b->m_type != b2_staticBody; b = b->GetNext())\n\t\t{\n\t\t\t// If a body was not in an island",
+    },
+    Change {
+        file: "Dynamics/b2World.cpp",
+        from: "\tfor (b2Body* body = m_bodyList; body; body = body->GetNext())\n",
+        to: "\tfor (b2Body* body = m_bodyList; body && body->m_type != b2_staticBody; body = body->GetNext())\n",
     },
 ];
 

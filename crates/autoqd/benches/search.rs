@@ -7,6 +7,9 @@
 //! recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration, against the mean
 //! of the two replays around it, and their median is printed.
 //!
+//! The glued search starts at its first iteration and runs for a while; a search of ours on the simulator, with the same
+//! settings, then does as many iterations, so that both are at the same stage.
+//!
 //! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
 //! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
 
@@ -83,7 +86,14 @@ struct Row {
     search: Vec<f64>,
     lanes: Vec<f64>,
     rest: Vec<f64>,
-    glued: Vec<f64>,
+    glued: Option<Glued>,
+}
+
+/// Rates of the first iterations.
+#[derive(Clone, Copy)]
+struct Glued {
+    glued: f64,
+    ours: f64,
 }
 
 impl Row {
@@ -107,7 +117,7 @@ impl Row {
             row.lanes.extend(lanes.as_mut().map(|lanes| lanes.step().0));
             before = after;
         }
-        row.glued.extend(glued(name, threads, batch));
+        row.glued = Glued::measure(name, &task, threads, batch);
         row
     }
 
@@ -117,7 +127,7 @@ impl Row {
         let search = ratios(&self.search, &self.bare);
         let lanes = ratios(&self.lanes, &self.search);
         let own = median(std::mem::take(&mut self.search));
-        let glued = median(self.glued);
+        let glued = self.glued.unwrap_or(Glued { glued: f64::NAN, ours: f64::NAN });
         let cells = [
             shown(median(self.bare), 0),
             shown(own, 0),
@@ -127,8 +137,8 @@ impl Row {
             shown(median(self.lanes), 0),
             shown(lanes, 2),
             shown(of_lanes, 1),
-            shown(glued, 0),
-            shown(own / glued, 2),
+            shown(glued.glued, 0),
+            shown(glued.ours / glued.glued, 2),
             shown(of_glued, 1),
         ];
         println!("{name:<16}{}", cells.iter().map(|c| format!("{c:>10}")).collect::<String>());
@@ -168,7 +178,7 @@ impl Contender {
             fast: local(Physics::Auto),
             own: local(physics),
             measured: AtomicBool::new(false),
-            taped: physics == Physics::Reference,
+            taped: AtomicBool::new(physics == Physics::Reference),
             last: Mutex::default(),
         });
         let search = Search::with_evaluator(
@@ -184,6 +194,15 @@ impl Contender {
     fn warm_up(&mut self, iterations: u64) {
         (0..iterations).for_each(|_| drop(self.search.step().expect("an iteration")));
         self.worlds.measured.store(true, Ordering::Relaxed);
+    }
+
+    /// Steps per second of the first iterations on its own worlds, nothing recorded.
+    fn first_iterations(&mut self, iterations: u64) -> f64 {
+        self.worlds.measured.store(true, Ordering::Relaxed);
+        self.worlds.taped.store(false, Ordering::Relaxed);
+        let start = Instant::now();
+        (0..iterations).for_each(|_| drop(self.search.step().expect("an iteration")));
+        self.search.totals().env_steps as f64 / start.elapsed().as_secs_f64()
     }
 
     /// Steps per second of one iteration, and where its time went.
@@ -208,7 +227,7 @@ struct Switch {
     own: LocalEvaluator,
     measured: AtomicBool,
     /// Whether actions are recorded.
-    taped: bool,
+    taped: AtomicBool,
     /// Seeds and actions of the last episodes.
     last: Mutex<(Vec<u64>, Vec<Vec<f32>>)>,
 }
@@ -222,7 +241,7 @@ impl Evaluator for Switch {
         if !self.measured.load(Ordering::Relaxed) {
             return self.fast.evaluate(candidates, probes);
         }
-        if !self.taped {
+        if !self.taped.load(Ordering::Relaxed) {
             return self.own.evaluate(candidates, probes);
         }
         let probes: Vec<_> = probes.iter().cloned().chain([tape::probe()]).collect();
@@ -237,16 +256,18 @@ impl Evaluator for Switch {
     }
 }
 
-/// Steps per second of the glued search, where Python has what it needs.
-fn glued(name: &str, threads: usize, batch: usize) -> Option<f64> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/glued_search.py");
-    let python = std::env::var("AUTOQD_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let mut command = Command::new(python);
-    command.arg(script).arg(gymnasium_id(name)?).args(["--iterations", "100", "--seconds", "15"]);
-    // One episode each, so that its untimed first iteration does not take minutes.
-    command.args(["--episodes", "1"]);
-    command.args(["--workers", &threads.to_string(), "--batch-size", &batch.to_string()]);
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
-    answer["env_steps_per_second"].as_f64()
+impl Glued {
+    /// Where Python has what it needs.
+    fn measure(name: &str, task: &Arc<dyn Task>, threads: usize, batch: usize) -> Option<Self> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/glued_search.py");
+        let python = std::env::var("AUTOQD_PYTHON").unwrap_or_else(|_| "python3".to_string());
+        let mut command = Command::new(python);
+        command.arg(script).arg(gymnasium_id(name)?).args(["--iterations", "100", "--seconds", "15"]);
+        command.args(["--workers", &threads.to_string(), "--batch-size", &batch.to_string()]);
+        let output = command.output().ok().filter(|output| output.status.success())?;
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+        let (glued, iterations) = (answer["env_steps_per_second"].as_f64()?, answer["iterations"].as_u64()?);
+        let ours = Contender::new(task, Physics::Reference, threads, batch).first_iterations(iterations);
+        Some(Self { glued, ours })
+    }
 }
