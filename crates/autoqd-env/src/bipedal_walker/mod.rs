@@ -13,6 +13,7 @@ use crate::{
 };
 use body::{MOTOR_TORQUE, TERRAIN_STEP};
 use walkers::Walkers;
+use wide::LANES;
 use world::{Definition, Motors, State, TERRAIN_POINTS, World};
 
 const NAME: &str = "bipedal-walker";
@@ -119,6 +120,10 @@ impl Task for BipedalWalkerTask {
 
     fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
         Ok(Box::new(Walkers::new(self)?))
+    }
+
+    fn physics_note(&self, _physics: Physics) -> String {
+        format!("Box2D, {LANES} worlds at a time")
     }
 }
 
