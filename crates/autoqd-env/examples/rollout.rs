@@ -1,6 +1,7 @@
-//! A short rollout of every task, or of those named as arguments: two episodes under a constant action.
+//! A short rollout of every task, or of those named as arguments: two episodes under a constant action, in one world
+//! and then in a batch of worlds on the same simulator.
 
-use autoqd_env::{Action, EnvError, Perturbation, Seed, load_task, task_names};
+use autoqd_env::{Action, EnvError, Perturbation, Physics, Seed, Task, Transition, load_task, task_names};
 
 const STEPS: usize = 20;
 
@@ -23,7 +24,31 @@ fn main() -> Result<(), EnvError> {
                 }
             }
         }
-        println!("{name}: return {total}");
+        println!("{name}: return {total}, {} in a batch", batch(&*task, &action)?);
     }
     Ok(())
+}
+
+/// Both episodes in every lane, every other lane the second one first; the mean over lanes.
+fn batch(task: &dyn Task, action: &[f32]) -> Result<f64, EnvError> {
+    let mut worlds = task.make_worlds(Physics::Reference)?;
+    let (lanes, size) = (worlds.lanes(), task.spec().observation_size);
+    let mut observations = vec![0.0; lanes * size];
+    let actions = action.repeat(lanes);
+    let mut transitions = vec![Transition::default(); lanes];
+    let mut total = 0.0;
+    for turn in 0..2_u64 {
+        for (lane, row) in observations.chunks_mut(size).enumerate() {
+            worlds.reset(lane, &Seed::from((lane as u64 + turn) % 2), row)?;
+        }
+        let mut active = vec![true; lanes];
+        for _ in 0..STEPS {
+            worlds.step(&active, &actions, &mut observations, &mut transitions)?;
+            for (active, transition) in active.iter_mut().zip(&transitions) {
+                total += if *active { transition.reward } else { 0.0 };
+                *active &= !transition.done();
+            }
+        }
+    }
+    Ok(total / lanes as f64)
 }
