@@ -7,8 +7,8 @@
 //! recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration, against the mean
 //! of the two replays around it, and their median is printed.
 //!
-//! The glued search starts at its first iteration and runs for a while; a search of ours on the simulator, with the same
-//! settings, then does as many iterations, so that both are at the same stage.
+//! The glued search starts at its first iteration and runs for a while; searches of ours with the same settings, on the
+//! simulator and on what `physics = "auto"` takes, then do as many iterations, so that all are at the same stage.
 //!
 //! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
 //! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
@@ -43,7 +43,10 @@ fn main() {
     println!(
         "the search on it, their ratio (goal), what the search costs beside evaluation; the search on lanes and its"
     );
-    println!("ratio to the search on the simulator (goal); pyribs with Gymnasium and our ratio to it (goal)");
+    println!(
+        "ratio to the search on the simulator (goal); pyribs with Gymnasium and our ratios to it, on the simulator (goal)"
+    );
+    println!("and by default");
     let columns = [
         "simulator",
         "search",
@@ -56,6 +59,7 @@ fn main() {
         "glued",
         "ratio",
         "goal",
+        "default",
     ];
     println!("{:<16}{}", "task", columns.iter().map(|c| format!("{c:>10}")).collect::<String>());
     for name in TASKS.iter().filter(|name| only.is_empty() || only.iter().any(|o| o == *name)) {
@@ -89,11 +93,12 @@ struct Row {
     glued: Option<Glued>,
 }
 
-/// Rates of the first iterations.
+/// Rates of the first iterations: of the glued search, of ours on the simulator, of ours by default.
 #[derive(Clone, Copy)]
 struct Glued {
     glued: f64,
     ours: f64,
+    default: f64,
 }
 
 impl Row {
@@ -127,7 +132,7 @@ impl Row {
         let search = ratios(&self.search, &self.bare);
         let lanes = ratios(&self.lanes, &self.search);
         let own = median(std::mem::take(&mut self.search));
-        let glued = self.glued.unwrap_or(Glued { glued: f64::NAN, ours: f64::NAN });
+        let glued = self.glued.unwrap_or(Glued { glued: f64::NAN, ours: f64::NAN, default: f64::NAN });
         let cells = [
             shown(median(self.bare), 0),
             shown(own, 0),
@@ -140,6 +145,7 @@ impl Row {
             shown(glued.glued, 0),
             shown(glued.ours / glued.glued, 2),
             shown(of_glued, 1),
+            shown(glued.default / glued.glued, 2),
         ];
         println!("{name:<16}{}", cells.iter().map(|c| format!("{c:>10}")).collect::<String>());
     }
@@ -267,7 +273,7 @@ impl Glued {
         let output = command.output().ok().filter(|output| output.status.success())?;
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
         let (glued, iterations) = (answer["env_steps_per_second"].as_f64()?, answer["iterations"].as_u64()?);
-        let ours = Contender::new(task, Physics::Reference, threads, batch).first_iterations(iterations);
-        Some(Self { glued, ours })
+        let rate = |physics| Contender::new(task, physics, threads, batch).first_iterations(iterations);
+        Some(Self { glued, ours: rate(Physics::Reference), default: rate(Physics::Auto) })
     }
 }
