@@ -189,25 +189,7 @@ impl CmaEs {
 }
 
 impl EvolutionStrategy for CmaEs {
-    fn dim(&self) -> usize {
-        self.mean.len()
-    }
-
-    fn batch_size(&self) -> usize {
-        self.batch_size
-    }
-
-    fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
-    fn sigma(&self) -> f64 {
-        self.step_size.sigma
-    }
-
-    fn evaluations(&self) -> u64 {
-        self.evaluations
-    }
+    cma_accessors!();
 
     fn reset(&mut self, x0: &[f64]) -> Result<()> {
         sampling::check_reset(self.dim(), x0)?;
@@ -234,16 +216,6 @@ impl EvolutionStrategy for CmaEs {
         self.solutions()
     }
 
-    fn solutions(&self) -> Rows<'_> {
-        Rows::trusted(&self.solutions, self.mean.len())
-    }
-
-    fn inject(&mut self, solutions: Rows<'_>) -> Result<()> {
-        sampling::check_injected(self.solutions.len(), solutions.as_slice())?;
-        self.solutions.copy_from_slice(solutions.as_slice());
-        Ok(())
-    }
-
     fn tell(&mut self, ranking: &[usize], num_parents: usize) -> Result<()> {
         sampling::check_ranking(ranking, self.batch_size, num_parents)?;
         self.evaluations += self.batch_size as u64;
@@ -253,9 +225,7 @@ impl EvolutionStrategy for CmaEs {
         if self.weights.weights.len() != num_parents {
             self.weights = Weights::new(self.dim(), num_parents);
         }
-        self.step.resize(self.mean.len(), 0.0);
-        sampling::recombine(&self.weights.weights, ranking, &self.solutions, &mut self.step);
-        self.step.iter_mut().zip(&self.mean).for_each(|(y, m)| *y -= m);
+        sampling::step_of_mean(&self.weights.weights, ranking, &self.solutions, &self.mean, &mut self.step);
         let mut whitened = self.step.clone();
         self.covariance.whiten(&mut whitened);
         let before = self.step_size.clone();

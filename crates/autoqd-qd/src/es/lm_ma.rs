@@ -98,17 +98,7 @@ fn follow(path: &mut [f64], c: f64, mueff: f64, step: &[f64]) {
 }
 
 impl EvolutionStrategy for LmMaEs {
-    fn dim(&self) -> usize {
-        self.mean.len()
-    }
-
-    fn batch_size(&self) -> usize {
-        self.batch_size
-    }
-
-    fn mean(&self) -> &[f64] {
-        &self.mean
-    }
+    shared_accessors!();
 
     fn sigma(&self) -> f64 {
         self.sigma
@@ -141,10 +131,6 @@ impl EvolutionStrategy for LmMaEs {
         };
         sampling::draw(noise, self.bounds.as_ref(), dim, &mut self.noise, &mut self.solutions, place);
         self.solutions()
-    }
-
-    fn solutions(&self) -> Rows<'_> {
-        Rows::trusted(&self.solutions, self.mean.len())
     }
 
     fn inject(&mut self, _solutions: Rows<'_>) -> Result<()> {

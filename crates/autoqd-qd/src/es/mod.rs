@@ -1,5 +1,47 @@
 //! Evolution strategies: search distributions that learn from a ranking.
 
+/// The part of [`EvolutionStrategy`] that reads fields which every strategy of this crate has.
+macro_rules! shared_accessors {
+    () => {
+        fn dim(&self) -> usize {
+            self.mean.len()
+        }
+
+        fn batch_size(&self) -> usize {
+            self.batch_size
+        }
+
+        fn mean(&self) -> &[f64] {
+            &self.mean
+        }
+
+        fn solutions(&self) -> Rows<'_> {
+            Rows::trusted(&self.solutions, self.mean.len())
+        }
+    };
+}
+
+/// The same for the CMA-ES family, which also adapts its step size alike and learns from candidates alone.
+macro_rules! cma_accessors {
+    () => {
+        shared_accessors!();
+
+        fn sigma(&self) -> f64 {
+            self.step_size.sigma
+        }
+
+        fn evaluations(&self) -> u64 {
+            self.evaluations
+        }
+
+        fn inject(&mut self, solutions: Rows<'_>) -> Result<()> {
+            sampling::check_injected(self.solutions.len(), solutions.as_slice())?;
+            self.solutions.copy_from_slice(solutions.as_slice());
+            Ok(())
+        }
+    };
+}
+
 mod any;
 mod bounds;
 mod cma;

@@ -154,17 +154,7 @@ impl OpenAiEs {
 }
 
 impl EvolutionStrategy for OpenAiEs {
-    fn dim(&self) -> usize {
-        self.mean.len()
-    }
-
-    fn batch_size(&self) -> usize {
-        self.batch_size
-    }
-
-    fn mean(&self) -> &[f64] {
-        &self.mean
-    }
+    shared_accessors!();
 
     fn sigma(&self) -> f64 {
         self.sigma
@@ -196,10 +186,6 @@ impl EvolutionStrategy for OpenAiEs {
         sampling::draw(noise, bounds, dim, &mut self.noise, first, |z, x| place(1.0, z, x));
         place(-1.0, &self.noise, second);
         self.solutions()
-    }
-
-    fn solutions(&self) -> Rows<'_> {
-        Rows::trusted(&self.solutions, self.mean.len())
     }
 
     fn inject(&mut self, _solutions: Rows<'_>) -> Result<()> {

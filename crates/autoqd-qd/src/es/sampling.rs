@@ -86,6 +86,19 @@ pub(crate) fn recombine(weights: &[f64], ranking: &[usize], rows: &[f64], out: &
     }
 }
 
+/// step = recombination of the first ranked rows, minus the mean.
+pub(crate) fn step_of_mean(
+    weights: &[f64],
+    ranking: &[usize],
+    rows: &[f64],
+    mean: &[f64],
+    step: &mut Vec<f64>,
+) {
+    step.resize(mean.len(), 0.0);
+    recombine(weights, ranking, rows, step);
+    step.iter_mut().zip(mean).for_each(|(y, m)| *y -= m);
+}
+
 /// Sum of squares in a fixed order.
 pub(crate) fn norm2(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum()

@@ -106,25 +106,7 @@ impl SepCmaEs {
 }
 
 impl EvolutionStrategy for SepCmaEs {
-    fn dim(&self) -> usize {
-        self.mean.len()
-    }
-
-    fn batch_size(&self) -> usize {
-        self.batch_size
-    }
-
-    fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
-    fn sigma(&self) -> f64 {
-        self.step_size.sigma
-    }
-
-    fn evaluations(&self) -> u64 {
-        self.evaluations
-    }
+    cma_accessors!();
 
     fn reset(&mut self, x0: &[f64]) -> Result<()> {
         sampling::check_reset(self.dim(), x0)?;
@@ -150,16 +132,6 @@ impl EvolutionStrategy for SepCmaEs {
         self.solutions()
     }
 
-    fn solutions(&self) -> Rows<'_> {
-        Rows::trusted(&self.solutions, self.mean.len())
-    }
-
-    fn inject(&mut self, solutions: Rows<'_>) -> Result<()> {
-        sampling::check_injected(self.solutions.len(), solutions.as_slice())?;
-        self.solutions.copy_from_slice(solutions.as_slice());
-        Ok(())
-    }
-
     fn tell(&mut self, ranking: &[usize], num_parents: usize) -> Result<()> {
         sampling::check_ranking(ranking, self.batch_size, num_parents)?;
         self.evaluations += self.batch_size as u64;
@@ -169,9 +141,8 @@ impl EvolutionStrategy for SepCmaEs {
         if self.weights.weights.len() != num_parents {
             self.weights = Weights::separable(self.dim(), num_parents);
         }
-        let mut step = vec![0.0; self.dim()];
-        sampling::recombine(&self.weights.weights, ranking, &self.solutions, &mut step);
-        step.iter_mut().zip(&self.mean).for_each(|(y, m)| *y -= m);
+        let mut step = Vec::new();
+        sampling::step_of_mean(&self.weights.weights, ranking, &self.solutions, &self.mean, &mut step);
         let whitened: Vec<f64> = step.iter().zip(&self.variances).map(|(y, v)| y / libm::sqrt(*v)).collect();
         let before = self.step_size.clone();
         let generations = (self.evaluations / self.batch_size as u64) as f64;
