@@ -19,6 +19,7 @@ use crate::signals::StopSignal;
 
 /// Arguments of `autoqd run`.
 #[derive(clap::Args)]
+#[command(after_long_help = autoqd::config::settings_help())]
 pub struct RunArgs {
     /// Task to search in: a name of `autoqd env list`, or the path of a task file
     task: Option<String>,
@@ -28,7 +29,7 @@ pub struct RunArgs {
     /// A TOML file with settings, on top of the preset
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One setting, on top of the file; repeatable. `docs/config-reference.md` lists them all
+    /// One setting, on top of the file; repeatable. `autoqd run --help` lists them all
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// What tells two behaviours apart: autoqd, regular, aurora or lstm-aurora

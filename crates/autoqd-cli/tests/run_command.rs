@@ -240,6 +240,18 @@ fn bad_input_is_one_clear_message() {
 }
 
 #[test]
+fn help_explains_every_setting() {
+    let help = succeeds(&output(&["run", "--help"]));
+    for field in autoqd::config::fields() {
+        assert!(help.contains(&format!("  {} = {}\n", field.key, field.default)), "{}", field.key);
+        let first: Vec<&str> = field.doc.split_whitespace().take(3).collect();
+        assert!(help.contains(&first.join(" ")), "{}: {}", field.key, field.doc);
+    }
+    assert!(help.lines().all(|line| line.len() <= 120));
+    assert!(succeeds(&output(&["run", "-h"])).lines().count() < 60, "the short help stays short");
+}
+
+#[test]
 fn two_processes_cannot_share_a_run() {
     let folder = Folder::new();
     let path = folder.join("run");

@@ -137,7 +137,7 @@ fn section_error(key: String, value: &Value, origin: &str) -> ConfigError {
 fn unknown_key(key: String, origin: &str) -> ConfigError {
     let suggestion = match nearest(&key) {
         Some(near) => format!("; did you mean '{near}'?"),
-        None => "; docs/config-reference.md lists all keys".to_owned(),
+        None => "; 'autoqd run --help' lists all keys".to_owned(),
     };
     ConfigError::UnknownKey { key, origin: origin.to_owned(), suggestion }
 }

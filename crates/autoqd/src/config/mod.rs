@@ -42,7 +42,7 @@ pub use raw::{
     AutoencoderSection, Config, CvtSection, DnsSection, EmbeddingSection, IsoLineSection, OpenaiSection,
     PerturbationSection, PolicySection,
 };
-pub use reference::reference_page;
+pub use reference::{reference_page, settings_help};
 pub use resume::check_resume;
 pub use run_config::{
     ArchiveConfig, ArchiveLayout, DescriptorConfig, EmbeddingConfig, EmitterConfig, Perturbation, RunConfig,

@@ -1,4 +1,4 @@
-//! The reference page, generated from the doc comments of [`Config`](super::Config).
+//! The reference page and the help text of all keys, generated from the doc comments of [`Config`](super::Config).
 
 use super::schema::{Field, fields, sections};
 use std::fmt::Write;
@@ -18,6 +18,47 @@ pub fn reference_page() -> String {
         fields().iter().filter(|f| f.key.starts_with(&prefix)).for_each(|f| write_field(&mut page, f));
     }
     page
+}
+
+/// Every key with its default and meaning as plain text, for the help of a program.
+///
+/// ```
+/// let help = autoqd::config::settings_help();
+/// assert!(help.contains("  embedding.gamma = 0.999\n"));
+/// ```
+pub fn settings_help() -> String {
+    let mut help = String::from("Settings, for --set and configuration files, with their defaults:\n");
+    for Field { key, expected, default, doc, choices } in fields() {
+        let _ = write!(help, "\n  {key} = {default}\n{}", indented(doc, 6));
+        if choices.is_empty() {
+            help.push_str(&indented(&format!("Takes {expected}."), 6));
+        }
+        for (word, doc) in choices {
+            help.push_str(&indented(&format!("\"{word}\": {doc}"), 8));
+        }
+    }
+    help
+}
+
+/// Widest line of the help text, narrow enough for most terminals.
+const HELP_WIDTH: usize = 100;
+
+/// A paragraph broken into lines that all begin with the same number of spaces.
+fn indented(text: &str, spaces: usize) -> String {
+    let indent = " ".repeat(spaces);
+    let (mut out, mut line) = (String::new(), indent.clone());
+    for word in text.split_whitespace() {
+        if line.len() > spaces && line.len() + 1 + word.len() > HELP_WIDTH {
+            let _ = writeln!(out, "{line}");
+            line.clone_from(&indent);
+        }
+        if line.len() > spaces {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(out, "{line}");
+    out
 }
 
 const INTRODUCTION: &str = "# Configuration reference
