@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
-use autoqd::metrics::{
+use autoqd_measure::{
     Adaptation, AdaptationCurve, AdaptationKnob, AdaptationOptions, AdaptationStudy, Cell, CurvePoint,
     Estimate, Group, Population, Row, Selection, Table, Vary, save_json,
 };

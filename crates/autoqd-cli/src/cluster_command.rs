@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use autoqd::metrics::{Clusters, Located, Population, cluster};
+use autoqd_measure::{Clusters, Located, Population, cluster};
 
 use crate::measuring::print_json;
 use crate::select_command::{Chosen, write_selection};

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use autoqd::metrics::{
+use autoqd::run_folder::write_atomic;
+use autoqd_measure::{
     Cell, Estimate, Group, MannWhitney, Row, RunMetrics, Table, TaskEvaluation, mann_whitney,
 };
-use autoqd::run_folder::write_atomic;
 
 use crate::curves::curves_csv;
 use crate::eval_command::{ProtocolArgs, evaluate_all, print_notices};

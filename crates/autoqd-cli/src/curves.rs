@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use autoqd::metrics::{Estimate, TaskEvaluation};
 use autoqd::run_folder::{MetricsRow, read_metrics};
+use autoqd_measure::{Estimate, TaskEvaluation};
 
 /// Points of a curve over environment steps.
 const POINTS: usize = 100;

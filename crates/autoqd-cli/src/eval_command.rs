@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use autoqd::metrics::{
+use autoqd_measure::{
     Cell, Group, Pooling, Population, Protocol, Reference, Row, RunMetrics, Table, TaskEvaluation, evaluate,
     save_json,
 };

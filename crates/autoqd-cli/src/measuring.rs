@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autoqd::metrics::{Format, Population, Progress, Table, name_variants, task_name};
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
+use autoqd_measure::{Format, Population, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Plain lines of progress come no more often than this.

@@ -1,13 +1,13 @@
 //! `autoqd physics`: does the fast simulator agree with libmujoco on this machine, and how fast is it?
 
 use anyhow::{Context, ensure};
-use autoqd::metrics::{
-    PhysicsComparison, PhysicsOptions, Population, QuantityComparison, compare_physics, sample,
-};
 use autoqd::policy::Policy;
 use autoqd::search::thread_pool;
 use autoqd_env::lanes::{self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
 use autoqd_env::{LocomotionTask, Perturbation, Task, canonical_name};
+use autoqd_measure::{
+    PhysicsComparison, PhysicsOptions, Population, QuantityComparison, compare_physics, sample,
+};
 use clap::{Args, Subcommand};
 use std::io::Write;
 use std::num::NonZeroUsize;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use autoqd::metrics::{Population, Selection, farthest_points, save_json};
+use autoqd_measure::{Population, Selection, farthest_points, save_json};
 
 use crate::measuring::print_json;
 use crate::space::{LocateArgs, Space};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autoqd::metrics::{Located, Population, Protocol, locate_by_embedding, locate_by_measures};
+use autoqd_measure::{Located, Population, Protocol, locate_by_embedding, locate_by_measures};
 
 use crate::eval_command::read_reference;
 use crate::measuring::{RolloutProgress, SimulationArgs};

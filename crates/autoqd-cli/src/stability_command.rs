@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use autoqd::metrics::{Cell, DescriptorStability, Group, Row, Table, descriptor_stability, save_json};
+use autoqd_measure::{Cell, DescriptorStability, Group, Row, Table, descriptor_stability, save_json};
 
 use crate::descriptors::registry;
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, label, print_json};

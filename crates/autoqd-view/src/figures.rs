@@ -1,9 +1,9 @@
 //! The plots of run folders: from archives and logs to figures.
 
 use autoqd::config::ArchiveLayout;
-use autoqd::metrics::{Population, name_variants};
 use autoqd::run_folder::{ArchiveTable, MetricsRow, Row};
 use autoqd_env::Perturbation;
+use autoqd_measure::{Population, name_variants};
 
 use crate::plot::{ArchivePlot, Curve, Figure, Mode, band_over_seeds, learning_curves};
 use crate::{Run, ViewError};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autoqd::metrics::{Adaptation, AdaptationCurve, CurvePoint, DescriptorStability, RunMetrics};
+use autoqd_measure::{Adaptation, AdaptationCurve, CurvePoint, DescriptorStability, RunMetrics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -1,7 +1,7 @@
 //! Which elites to show when there are thousands.
 
-use autoqd::metrics::{Points, farthest_points, top_fraction};
 use autoqd::run_folder::ArchiveTable;
+use autoqd_measure::{Points, farthest_points, top_fraction};
 
 /// The paper's choice: the best elite, then, one at a time, whichever of the best fifth is farthest in the measures
 /// from all chosen so far. Rows of the archive.

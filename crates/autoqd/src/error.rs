@@ -77,7 +77,7 @@ pub enum Error {
 
 impl Error {
     /// An [`Error::Invalid`].
-    pub(crate) fn invalid(what: &'static str, got: impl std::fmt::Display, expected: &'static str) -> Self {
+    pub fn invalid(what: &'static str, got: impl std::fmt::Display, expected: &'static str) -> Self {
         Self::Invalid { what, got: got.to_string(), expected }
     }
 }

@@ -10,7 +10,6 @@ mod error;
 pub mod evaluator;
 pub mod export;
 pub mod kernels;
-pub mod metrics;
 pub mod observer;
 pub mod policy;
 pub mod run_folder;

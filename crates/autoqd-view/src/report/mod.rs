@@ -4,8 +4,8 @@ mod behaviours;
 
 use std::fmt::Write;
 
-use autoqd::metrics::RunMetrics;
 use autoqd::run_folder::{ArchiveTable, Status};
+use autoqd_measure::RunMetrics;
 
 use self::behaviours::behaviours;
 use crate::figures::{archive_plot, learning, tasks_of};
@@ -211,7 +211,7 @@ fn archive_figures(run: &Run, table: &ArchiveTable, runs: usize) -> Result<Strin
 }
 
 fn best_elites(table: &ArchiveTable) -> String {
-    let order = autoqd::metrics::top_fraction(&table.objective, 1.0);
+    let order = autoqd_measure::top_fraction(&table.objective, 1.0);
     let mut html = String::from(
         "<div class=\"wide\"><table><thead><tr><th>id</th><th>cell</th><th>found in iteration</th><th>objective</th><th>measures</th>",
     );

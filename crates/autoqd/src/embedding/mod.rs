@@ -29,5 +29,5 @@ pub mod reference;
 pub use features::{FeatureMap, FeatureOptions, MULTI_SCALE, Sampling};
 pub(crate) use normal::NormalStream;
 pub use normalizer::{FLAT_STD, Normalizer, RunningStatistics};
-pub(crate) use probes::{PsiProbe, StatisticsProbe};
+pub use probes::{PsiProbe, StatisticsProbe};
 pub use psi::{Embedding, PsiAccumulator, PsiOptions};

@@ -7,7 +7,7 @@ use crate::evaluator::{Probe, Record, Watcher};
 use crate::kernels::Instructions;
 
 /// Collects psi of each episode.
-pub(crate) struct PsiProbe(pub Arc<Embedding>);
+pub struct PsiProbe(pub Arc<Embedding>);
 
 impl Probe for PsiProbe {
     fn watcher(&self, instructions: Instructions) -> Box<dyn Watcher> {
@@ -30,7 +30,7 @@ impl Watcher for PsiAccumulator {
 }
 
 /// Collects the statistics of each episode's observations s_0 .. s_{T-1}.
-pub(crate) struct StatisticsProbe(pub usize);
+pub struct StatisticsProbe(pub usize);
 
 impl Probe for StatisticsProbe {
     fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {

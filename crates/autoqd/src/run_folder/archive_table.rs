@@ -205,7 +205,7 @@ impl ArchiveTable {
     }
 
     /// Checks that the columns fit together and hold only what may be stored.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         for column in self.columns() {
             let expected = self.len() * column.width.unwrap_or(1);

@@ -100,15 +100,18 @@ pub enum RunFolderError {
 }
 
 impl RunFolderError {
-    pub(crate) fn io(action: &'static str, path: &Path, source: IoError) -> Self {
+    /// The operating system refused to `action` the file.
+    pub fn io(action: &'static str, path: &Path, source: IoError) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    pub(crate) fn damaged(path: &Path, reason: impl ToString) -> Self {
+    /// A file that is there and cannot be understood.
+    pub fn damaged(path: &Path, reason: impl ToString) -> Self {
         Self::Damaged { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    pub(crate) fn encode(path: &Path, reason: impl ToString) -> Self {
+    /// A value that cannot be brought into the form of its file.
+    pub fn encode(path: &Path, reason: impl ToString) -> Self {
         Self::Encode { path: path.to_owned(), reason: reason.to_string() }
     }
 

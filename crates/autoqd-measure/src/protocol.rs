@@ -1,0 +1,170 @@
+//! How populations are evaluated, the same way for every method.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use autoqd_env::EnvSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::bandwidth::Pooling;
+use crate::error::MetricsError;
+use crate::store::save_json;
+use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOptions};
+use autoqd::seeds::{Purpose, derive};
+
+/// Format version of a reference file.
+const VERSION: u32 = 1;
+
+/// What the evaluation does; the defaults are those of the paper where it says anything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Protocol {
+    /// Rollouts of every policy, with the same seeds for all.
+    pub episodes: usize,
+    /// Fresh rollouts of the best policy, whose first result is optimistic because it was chosen for it.
+    pub recheck_episodes: usize,
+    /// Random Fourier features of the evaluation embedding.
+    pub features: usize,
+    /// Discount of the embedding.
+    pub gamma: f64,
+    /// Policies per run whose rollouts set the normaliser of observations.
+    pub normalizer_policies: usize,
+    /// How the runs are pooled for the kernel's width.
+    pub pooling: Pooling,
+    /// Seed of the evaluation; not of any run.
+    pub seed: u64,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Self {
+            episodes: 5,
+            recheck_episodes: 32,
+            features: 1000,
+            gamma: 0.999,
+            normalizer_policies: 100,
+            pooling: Pooling::Equal,
+            seed: 0,
+        }
+    }
+}
+
+/// What a set of seeds is for; no two rounds share a seed, and none is a seed of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Round {
+    /// First pass, for the normaliser.
+    Normalizer = 1,
+    /// Every policy.
+    Evaluation = 2,
+    /// The best policy again.
+    Recheck = 3,
+    /// Rollouts for the stability of descriptors.
+    Stability = 4,
+    /// First look at all policies in a changed task.
+    Screening = 5,
+    /// The final numbers in a changed task.
+    Final = 6,
+    /// The same policies on both simulators.
+    Simulators = 7,
+}
+
+/// The seeds of a round: a pure function, the same for every policy and method.
+pub fn round_seeds(seed: u64, round: Round, episodes: usize) -> Vec<u64> {
+    (0..episodes as u64).map(|e| derive(seed, Purpose::Evaluation, [round as u64, 0, e])).collect()
+}
+
+impl Protocol {
+    /// The evaluation embedding of a task: features from a seed fixed per task, under a frozen normaliser.
+    pub fn embedding(&self, spec: &EnvSpec, normalizer: Normalizer) -> Result<Arc<Embedding>, MetricsError> {
+        let options = FeatureOptions { dimension: self.features, ..FeatureOptions::default() };
+        let inputs = spec.observation_size + spec.action_size;
+        let features = FeatureMap::sample(&options, inputs, self.feature_seed(&spec.name))?;
+        let psi = PsiOptions { gamma: self.gamma, length_normalized: false };
+        Ok(Arc::new(Embedding::new(Arc::new(features), normalizer, psi)?))
+    }
+
+    fn feature_seed(&self, task: &str) -> u64 {
+        let digest = blake3::hash(task.as_bytes());
+        let word = digest.as_bytes()[..8].iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        derive(self.seed, Purpose::Features, [word, 0, 0])
+    }
+}
+
+/// What makes scores comparable: two evaluations under the same reference have the same normaliser, features, kernel
+/// and scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// Format version.
+    pub version: u32,
+    /// Name of the task.
+    pub task: String,
+    /// How it was evaluated.
+    pub protocol: Protocol,
+    /// Frozen normaliser of observations.
+    pub normalizer: Normalizer,
+    /// gamma of exp(-gamma d^2); none if all policies were alike.
+    pub bandwidth: Option<f64>,
+    /// The same for embeddings divided by 1 - gamma^T, which are on a scale of their own.
+    pub bandwidth_length_normalized: Option<f64>,
+    /// Offset of the QD score and of the quality weight.
+    pub offset: f64,
+    /// Best population mean of a single run, which scales the quality weight; none without a policy.
+    pub best_mean: Option<f64>,
+}
+
+impl Reference {
+    /// A reference from its parts; the bandwidths are those of the embeddings as they are and length-normalised.
+    pub fn new(
+        spec: &EnvSpec,
+        protocol: Protocol,
+        normalizer: Normalizer,
+        [bandwidth, bandwidth_length_normalized]: [Option<f64>; 2],
+        best_mean: Option<f64>,
+    ) -> Self {
+        let (task, offset) = (spec.name.clone(), -spec.objective_min);
+        Self {
+            version: VERSION,
+            task,
+            protocol,
+            normalizer,
+            bandwidth,
+            bandwidth_length_normalized,
+            offset,
+            best_mean,
+        }
+    }
+
+    /// Reads a reference file.
+    pub fn read(path: &Path) -> Result<Self, MetricsError> {
+        let wrong = |reason: String| MetricsError::Reference { path: path.to_owned(), reason };
+        let text = std::fs::read(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+        let value: serde_json::Value = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+        match value["version"].as_u64() {
+            Some(found) if found <= u64::from(VERSION) => {}
+            Some(found) => return Err(wrong(format!("has format version {found}; update autoqd to use it"))),
+            None => {
+                return Err(wrong("is no reference; `autoqd eval --write-reference` writes one".to_owned()));
+            }
+        }
+        serde_json::from_value(value).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// Writes a reference file.
+    pub fn write(&self, path: &Path) -> Result<(), MetricsError> {
+        Ok(save_json(path, self)?)
+    }
+
+    /// Refuses a reference of another task.
+    pub fn check(&self, path: &Path, spec: &EnvSpec) -> Result<(), MetricsError> {
+        if self.task == spec.name && self.normalizer.size() == spec.observation_size {
+            return Ok(());
+        }
+        let reason = format!(
+            "is of task '{}', but the runs are of '{}'; leave it out or make one",
+            self.task, spec.name
+        );
+        Err(MetricsError::Reference { path: path.to_owned(), reason })
+    }
+}
