@@ -143,7 +143,7 @@ fn the_bracket_of_the_truncated_method_holds_the_dense_score() {
 }
 
 #[test]
-#[ignore = "ten seconds of one core; run it on a quiet machine: cargo test --release -p autoqd --test metrics_vendi -- --ignored"]
+#[ignore = "ten seconds of one core; run it on a quiet machine: cargo test --release -p autoqd-measure --test vendi -- --ignored"]
 fn ten_thousand_noisy_policies_take_seconds_and_little_memory() {
     // Embeddings of 1,000 features over four latent directions, with noise of its own for every policy.
     let (n, features) = (10_000, 1000);
