@@ -36,10 +36,10 @@ def tanh(x):
     return x * p / q
 
 
-def layers(parameters, sizes, kind):
+def layers(parameters, sizes, kind, bias):
     """Weights (outputs x inputs) and biases of each layer, rounded once to single precision."""
     at = 0
-    for n_in, n_out in zip(sizes, sizes[1:]):
+    for i, (n_in, n_out) in enumerate(zip(sizes, sizes[1:])):
         if kind == "toeplitz":
             diagonals = parameters[at:at + n_in + n_out - 1]
             weights = diagonals[np.arange(n_out)[:, None] - np.arange(n_in)[None, :] + n_in - 1]
@@ -47,8 +47,10 @@ def layers(parameters, sizes, kind):
         else:
             weights = parameters[at:at + n_in * n_out].reshape(n_out, n_in)
             at += n_in * n_out
-        yield weights.astype(np.float32), parameters[at:at + n_out].astype(np.float32)
-        at += n_out
+        biased = bias == "all" or bias == "hidden" and i + 2 < len(sizes)
+        biases = parameters[at:at + n_out] if biased else np.zeros(n_out)
+        yield weights.astype(np.float32), biases.astype(np.float32)
+        at += n_out if biased else 0
 
 
 def act(network, observation, low, high):
@@ -113,7 +115,7 @@ def main():
 
     env = gymnasium.make(GYMNASIUM[facts["task"]])
     sizes = [env.observation_space.shape[0], *facts["hidden"], env.action_space.shape[0]]
-    network = list(layers(np.array(table["parameters"][row]), sizes, facts["policy"]))
+    network = list(layers(np.array(table["parameters"][row]), sizes, facts["policy"], facts.get("bias", "all")))
     episodes = [rollout(facts["task"], network, seed) for seed in table["seeds"][row]]
     total = 0.0
     for value, _, _ in episodes:

@@ -328,6 +328,7 @@ pub fn descriptor_file(search: &Search) -> TensorFile {
     file.metadata.insert("iteration".into(), search.iteration().into());
     file.metadata.insert("episodes".into(), config.episodes.into());
     file.metadata.insert("policy".into(), config.policy.kind.as_str().into());
+    file.metadata.insert("bias".into(), config.policy.bias.as_str().into());
     file.metadata.insert("hidden".into(), config.policy.hidden.clone().into());
     file
 }

@@ -227,6 +227,29 @@ fn an_incomplete_stored_configuration_is_refused() {
 }
 
 #[test]
+fn a_stored_configuration_from_before_a_key_existed_has_the_meaning_of_its_time() {
+    let stored = resolved(&[]).to_toml();
+    let older: String = stored
+        .lines()
+        .filter(|l| !l.starts_with("floor") && !l.starts_with("bias"))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    assert_ne!(stored, older);
+    let read = RunConfig::from_toml(&older, "config.toml").unwrap();
+    assert_eq!((read.archive.floor, read.policy.bias), (None, autoqd::policy::Biases::All));
+    assert_eq!(RunConfig::from_toml(&stored, "config.toml").unwrap(), resolved(&[]));
+}
+
+#[test]
+fn the_floor_is_the_lowest_objective_that_counts_unless_told_otherwise() {
+    let floor = |settings: &[&str]| resolved(settings).archive.floor;
+    assert_eq!(floor(&[]), Some(resolved(&[]).archive.threshold_min));
+    assert_eq!(floor(&["floor=none"]), None);
+    assert_eq!(floor(&["floor=-3.5"]), Some(-3.5));
+    assert_eq!(floor(&["archive=dns"]), None);
+}
+
+#[test]
 fn resume_may_change_iterations_upwards_threads_and_checkpoints_only() {
     let old = resolved(&["iterations=50"]);
     assert!(check_resume(&old, &old).is_ok());
@@ -242,7 +265,9 @@ fn resume_may_change_iterations_upwards_threads_and_checkpoints_only() {
         ("episodes=6", "episodes is 6"),
         ("embedding.gamma=0.99", "embedding.gamma is 0.99"),
         ("emitter=csa", "emitter is \"csa\""),
-        ("reserve=0", "reserve is 0"),
+        ("reserve=7", "reserve is 7"),
+        ("policy.bias=all", "policy.bias is \"all\""),
+        ("floor=none", "floor is \"none\""),
         ("archive=cvt", "archive is \"cvt\""),
         ("update_schedule=[20]", "update_schedule is [20]"),
     ] {

@@ -1,7 +1,7 @@
 //! Policies: sizes, bits, accuracy, bounds.
 
 use autoqd::kernels::{self, Instructions};
-use autoqd::policy::{Policy, PolicyKind, PolicySpec, reference};
+use autoqd::policy::{Biases, Policy, PolicyKind, PolicySpec, reference};
 use proptest::prelude::*;
 
 fn spec(kind: PolicyKind, hidden: &[usize], observation: usize, action: usize) -> PolicySpec {
@@ -27,16 +27,18 @@ fn act(policy: &mut Policy, observation: &[f64], action_size: usize) -> Vec<f32>
 #[test]
 fn toeplitz_policies_of_the_six_tasks_have_the_known_sizes() {
     let counts = [(8, 2, 777), (11, 3, 782), (17, 6, 794), (24, 4, 797), (105, 8, 886)];
-    for (observation, action, count) in counts {
+    for (observation, action, all) in counts {
         let spec = spec(PolicyKind::Toeplitz, &[128, 128], observation, action);
-        assert_eq!(spec.parameter_count(), count);
+        assert_eq!(spec.parameter_count(), all - action);
+        let with = |biases| spec.clone().with_biases(biases).parameter_count();
+        assert_eq!([with(Biases::All), with(Biases::None)], [all, all - action - 256]);
     }
 }
 
 #[test]
 fn a_dense_policy_has_one_parameter_per_weight_and_bias() {
     let spec = spec(PolicyKind::Dense, &[32, 16], 5, 2);
-    assert_eq!(spec.parameter_count(), 5 * 32 + 32 + 32 * 16 + 16 + 16 * 2 + 2);
+    assert_eq!(spec.parameter_count(), 5 * 32 + 32 + 32 * 16 + 16 + 16 * 2);
 }
 
 #[test]
@@ -44,6 +46,21 @@ fn zero_parameters_give_the_centre_of_the_action_bounds() {
     let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![8], 3, vec![-1.0, 0.0], vec![1.0, 4.0]).unwrap();
     let mut policy = Policy::new(&spec, &vec![0.0; spec.parameter_count()]).unwrap();
     assert_eq!(act(&mut policy, &[1.0, -2.0, 3.0], 2), [0.0, 2.0]);
+}
+
+#[test]
+fn a_layer_without_biases_acts_as_one_whose_biases_are_zero() {
+    for kind in [PolicyKind::Toeplitz, PolicyKind::Dense] {
+        let hidden = spec(kind, &[20], 3, 2);
+        let all = hidden.clone().with_biases(Biases::All);
+        let parameters = noise(hidden.parameter_count(), 5, 0.7);
+        let padded = [&parameters[..], &[0.0; 2]].concat();
+        let observation = [0.3, -1.0, 2.0];
+        let mut policies = [Policy::new(&hidden, &parameters).unwrap(), Policy::new(&all, &padded).unwrap()];
+        let [a, b] = policies.each_mut().map(|policy| act(policy, &observation, 2));
+        assert_eq!(a, b);
+        assert_eq!(reference::act(&hidden, &parameters, &observation).unwrap(), a);
+    }
 }
 
 #[test]
@@ -68,7 +85,7 @@ fn a_toeplitz_policy_equals_the_dense_one_with_its_matrices() {
 #[test]
 fn the_first_diagonal_is_the_top_right_corner() {
     // Two inputs, two outputs: d0 sits at row 0, column 1; d2 at row 1, column 0.
-    let spec = spec(PolicyKind::Toeplitz, &[], 2, 2);
+    let spec = spec(PolicyKind::Toeplitz, &[], 2, 2).with_biases(Biases::All);
     let mut policy = Policy::new(&spec, &[0.5, 0.0, 0.0, 0.0, 0.0]).unwrap();
     assert_eq!(act(&mut policy, &[0.0, 1.0], 2), [kernels::tanh(0.5), 0.0]);
     policy.load(&[0.0, 0.0, 0.25, 0.0, 0.0]).unwrap();

@@ -171,6 +171,17 @@ fn an_elite_can_be_evaluated_again_exactly() {
 }
 
 #[test]
+fn nothing_at_or_below_the_floor_enters_the_result_archive() {
+    let free = finish(config(&["floor=none"]));
+    let objectives = free.result().elites().objectives();
+    let middle = objectives.iter().sum::<f64>() / objectives.len() as f64;
+    assert!(objectives.iter().any(|f| *f < middle));
+    let floored = finish(config(&[&format!("floor={middle}")]));
+    assert!(!floored.result().is_empty());
+    assert!(floored.result().elites().objectives().iter().all(|f| *f > middle));
+}
+
+#[test]
 fn a_refit_loses_no_elite_that_the_reserve_can_hold() {
     let mut search = Search::new(config(&[]), maze()).expect("a search");
     let mut refits = 0;

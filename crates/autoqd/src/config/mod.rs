@@ -49,4 +49,4 @@ pub use run_config::{
     TaskFacts,
 };
 pub use schema::{Field, fields, json_schema};
-pub use values::{Auto, AutoWord, Bounds, OneOrEach, Restart, RestartRule};
+pub use values::{Auto, AutoWord, Bounds, Floor, FloorWord, OneOrEach, Restart, RestartRule};

@@ -2,8 +2,11 @@
 
 use super::ConfigError;
 
-const PRESETS: &[(&str, &str)] =
-    &[("paper", include_str!("presets/paper.toml")), ("quick", include_str!("presets/quick.toml"))];
+const PRESETS: &[(&str, &str)] = &[
+    ("paper", include_str!("presets/paper.toml")),
+    ("best", include_str!("presets/best.toml")),
+    ("quick", include_str!("presets/quick.toml")),
+];
 
 /// Names of the presets.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {

@@ -1,9 +1,10 @@
 //! The configuration as written: every field with its default and the reason for it.
 
 use super::{
-    AddMode, ArchiveKind, Auto, Bounds, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, InitialPolicy,
+    AddMode, ArchiveKind, Auto, Bounds, DnsSpace, EmitterKind, EpisodeSeeds, FirstMap, Floor, InitialPolicy,
     MarginRule, Method, Normalizer, OneOrEach, PolicyKind, RankOne, Ranker, Restart, Selection,
 };
+use crate::policy::Biases;
 use autoqd_env::Physics;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,10 @@ pub struct Config {
     /// First acceptance threshold of every cell of the search archive. `auto` is the lowest objective that counts
     /// in the task. `-inf` is allowed with a learning rate of 1.
     pub threshold_min: Auto<f64>,
+    /// What a candidate's objective must exceed to enter the result archive, the one that is reported and that
+    /// measures are fitted to: `objective_min` (the lowest objective that counts in the task, Algorithms 2 and 3 of
+    /// the paper), `none`, or a number. Dominated novelty search has no floor.
+    pub floor: Floor,
     /// Subtracted from every objective in the QD score, so that no elite counts negative. `auto` is the lowest
     /// objective that counts in the task.
     pub qd_offset: Auto<f64>,
@@ -86,7 +91,7 @@ pub struct Config {
     /// How observations are scaled before they are embedded.
     pub normalizer: Normalizer,
     /// Elites kept aside when a refit puts two into one cell, to return at a later refit; the lowest objective leaves
-    /// first. 0 forgets them, which loses about half of the elites at a refit.
+    /// first. 0 forgets them, as in the paper, which loses about half of the elites at a refit.
     pub reserve: usize,
 
     /// Worker threads. `auto` is one per core. Changes nothing but the time.
@@ -136,13 +141,14 @@ impl Default for Config {
             bounds: Auto::default(),
             learning_rate: 0.01,
             threshold_min: Auto::default(),
+            floor: Floor::default(),
             qd_offset: Auto::default(),
             measures_dimension: 4,
             update_schedule: vec![20, 50, 100, 200, 300],
             weighting: true,
             first_map: FirstMap::default(),
             normalizer: Normalizer::default(),
-            reserve: 20_000,
+            reserve: 0,
             threads: Auto::default(),
             checkpoint_every: 10,
             perturbation: PerturbationSection::default(),
@@ -193,6 +199,8 @@ pub struct PolicySection {
     pub kind: PolicyKind,
     /// Units of each hidden layer.
     pub hidden: Vec<usize>,
+    /// Which layers have biases. Not said by the paper.
+    pub bias: Biases,
     /// The parameters that the emitters start from.
     pub initial: InitialPolicy,
 }
@@ -200,7 +208,7 @@ pub struct PolicySection {
 impl Default for PolicySection {
     fn default() -> Self {
         let (kind, initial) = (PolicyKind::default(), InitialPolicy::default());
-        Self { kind, hidden: vec![128, 128], initial }
+        Self { kind, hidden: vec![128, 128], bias: Biases::default(), initial }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Filling in what depends on the task.
 
-use super::{Auto, Bounds, Config, ConfigError, Method, OneOrEach, RunConfig, TaskFacts};
+use super::{ArchiveKind, Auto, Bounds, Config, ConfigError, Floor, Method, OneOrEach, RunConfig, TaskFacts};
 
 impl Config {
     /// Fills in what depends on the task and checks everything.
@@ -19,6 +19,13 @@ impl Config {
         full.embedding.bandwidth = Auto::Value(self.embedding.bandwidth.or_else(kernel_width));
         full.sigma0 = Auto::Value(self.sigma0.or_else(|| OneOrEach::Each(doubling(self.emitters))));
         full.threshold_min = Auto::Value(self.threshold_min.or_else(|| task.objective_min));
+        if full.floor == Floor::default() {
+            full.floor = match self.archive {
+                ArchiveKind::Dns => None,
+                _ => Some(task.objective_min).filter(|floor| floor.is_finite()),
+            }
+            .into();
+        }
         full.qd_offset = Auto::Value(self.qd_offset.or_else(|| task.objective_min));
         full.check()
     }

@@ -130,6 +130,8 @@ pub struct ArchiveConfig {
     pub learning_rate: f64,
     /// First threshold of the search archive; finite unless the learning rate is 1.
     pub threshold_min: f64,
+    /// What an objective must exceed to enter the result archive; none stores everything.
+    pub floor: Option<f64>,
     /// Offset of the QD score.
     pub qd_offset: f64,
 }
@@ -218,6 +220,9 @@ pub struct EmbeddingConfig {
     pub length_normalized: bool,
 }
 
+/// What a key means that a stored configuration does not name, because it was written before the key existed.
+const BEFORE: &str = "floor = \"none\"\npolicy.bias = \"all\"\n";
+
 impl RunConfig {
     /// The iteration of the next refit after `iteration`, if there is one within the run.
     pub fn next_refit(&self, iteration: u64) -> Option<u64> {
@@ -233,7 +238,7 @@ impl RunConfig {
 
     /// Reads a complete configuration, as [`RunConfig::to_toml`] writes it.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        super::Layers::new().toml(text, origin)?.build()?.check()
+        super::Layers::new().toml(BEFORE, "defaults of older runs")?.toml(text, origin)?.build()?.check()
     }
 
     /// The complete configuration as TOML.
@@ -292,6 +297,7 @@ impl ArchiveConfig {
     fn write(&self, config: &mut Config) {
         config.learning_rate = self.learning_rate;
         config.threshold_min = Auto::Value(self.threshold_min);
+        config.floor = self.floor.into();
         config.qd_offset = Auto::Value(self.qd_offset);
         config.bounds = Auto::Value(Bounds::Each(self.layout.bounds().to_vec()));
         match &self.layout {

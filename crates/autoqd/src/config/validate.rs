@@ -2,8 +2,8 @@
 
 use super::{
     ArchiveConfig, ArchiveKind, ArchiveLayout, Auto, AutoencoderSection, Bounds, Config, ConfigError,
-    DescriptorConfig, DnsSpace, EmbeddingConfig, EmitterConfig, EmitterKind, Method, Perturbation, Restart,
-    RunConfig,
+    DescriptorConfig, DnsSpace, EmbeddingConfig, EmitterConfig, EmitterKind, Floor, FloorWord, Method,
+    Perturbation, Restart, RunConfig,
 };
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -183,8 +183,20 @@ impl Config {
         require(ok, "threshold_min", threshold, allowed, "choose the lowest objective that should count")?;
         let qd_offset = known("qd_offset", &self.qd_offset)?;
         finite("qd_offset", qd_offset)?;
-        let layout = self.check_layout()?;
-        Ok(ArchiveConfig { layout, learning_rate: alpha, threshold_min: threshold, qd_offset })
+        let (layout, floor) = (self.check_layout()?, self.check_floor()?);
+        Ok(ArchiveConfig { layout, learning_rate: alpha, threshold_min: threshold, floor, qd_offset })
+    }
+
+    fn check_floor(&self) -> Check<Option<f64>> {
+        let floor = match self.floor {
+            Floor::Word(FloorWord::None) => return Ok(None),
+            Floor::Word(FloorWord::ObjectiveMin) => return Err(ConfigError::Incomplete { key: "floor" }),
+            Floor::Value(floor) => floor,
+        };
+        finite("floor", floor)?;
+        let allowed = "dominated novelty search has no floor";
+        require(self.archive != ArchiveKind::Dns, "floor", floor, allowed, "use \"none\"")?;
+        Ok(Some(floor))
     }
 
     fn check_layout(&self) -> Check<ArchiveLayout> {

@@ -90,6 +90,41 @@ pub enum Bounds {
     Each(Vec<[f64; 2]>),
 }
 
+/// What an objective must exceed to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Floor {
+    /// A word.
+    Word(FloorWord),
+    /// A number.
+    Value(f64),
+}
+
+/// A floor with a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum FloorWord {
+    /// The lowest objective that counts in the task.
+    #[default]
+    ObjectiveMin,
+    /// Everything is stored.
+    None,
+}
+
+impl Default for Floor {
+    fn default() -> Self {
+        Self::Word(FloorWord::default())
+    }
+}
+
+impl From<Option<f64>> for Floor {
+    fn from(floor: Option<f64>) -> Self {
+        floor.map_or(Self::Word(FloorWord::None), Self::Value)
+    }
+}
+
 /// When an evolution strategy starts again from an elite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

@@ -45,7 +45,7 @@ fn add_layer(graph: &mut Graph, i: usize, layer: &LayerParameters<'_>, input: St
     let (rows, columns) = (layer.shape.outputs, layer.shape.inputs);
     let entries = (0..rows).flat_map(|r| (0..columns).map(move |c| layer.weight(r, c)));
     graph.initializer.push(Tensor::new(&weight, &[rows, columns], entries));
-    graph.initializer.push(Tensor::new(&bias, &[rows], layer.biases.iter().copied()));
+    graph.initializer.push(Tensor::new(&bias, &[rows], (0..rows).map(|r| layer.bias(r))));
     let (sum, output) = (format!("layers.{i}.sum"), format!("layers.{i}.output"));
     let mut gemm = Node::new("Gemm", &[&input, &weight, &bias], &sum);
     gemm.attribute.push(Attribute { name: "transB".into(), integer: 1, kind: ATTRIBUTE_INTEGER });

@@ -3,8 +3,8 @@
 //! ```
 //! use autoqd::policy::{Policy, PolicyKind, PolicySpec};
 //! let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![128, 128], 17, vec![-1.0; 6], vec![1.0; 6])?;
-//! assert_eq!(spec.parameter_count(), 794);
-//! let mut policy = Policy::new(&spec, &vec![0.01; 794])?;
+//! assert_eq!(spec.parameter_count(), 788);
+//! let mut policy = Policy::new(&spec, &vec![0.01; 788])?;
 //! let mut action = [0.0_f32; 6];
 //! policy.act(&[0.1; 17], &mut action);
 //! assert!(action.iter().all(|a| a.abs() <= 1.0));
@@ -18,4 +18,4 @@ mod spec;
 
 pub use initial::uniform;
 pub use network::Policy;
-pub use spec::{LayerParameters, LayerShape, PolicyKind, PolicySpec};
+pub use spec::{Biases, LayerParameters, LayerShape, PolicyKind, PolicySpec};

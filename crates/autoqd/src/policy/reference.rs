@@ -12,7 +12,7 @@ pub fn act(spec: &PolicySpec, parameters: &[f64], observation: &[f64]) -> Result
     for layer in spec.split(parameters)? {
         let output = |i: usize| {
             let product = |j: usize| x[j] * layer.weight(i, j) as f32;
-            let bias = layer.biases[i] as f32;
+            let bias = layer.bias(i) as f32;
             tanh(if layer.shape.outputs <= NARROW {
                 let mut sums = [bias, 0.0, 0.0, 0.0];
                 (0..x.len()).for_each(|j| sums[j % PARTIAL_SUMS] += product(j));
@@ -33,7 +33,7 @@ pub fn act_f64(spec: &PolicySpec, parameters: &[f64], observation: &[f64]) -> Re
     for layer in spec.split(parameters)? {
         let output = |i: usize| {
             let products = x.iter().enumerate().map(|(j, x)| x * layer.weight(i, j));
-            libm::tanh(products.fold(layer.biases[i], |sum, product| sum + product))
+            libm::tanh(products.fold(layer.bias(i), |sum, product| sum + product))
         };
         x = (0..layer.shape.outputs).map(output).collect();
     }

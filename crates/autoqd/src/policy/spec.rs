@@ -1,6 +1,7 @@
 //! Shape of a policy and the layout of its parameters.
 
 use autoqd_env::EnvSpec;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -17,6 +18,32 @@ pub enum PolicyKind {
     Dense,
 }
 
+/// Which layers have biases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Biases {
+    /// The hidden layers, as in the public Toeplitz policies. With a bias on the output too, holding one pose is a
+    /// single parameter away, and searches settle for it.
+    #[default]
+    Hidden,
+    /// Every layer.
+    All,
+    /// No layer.
+    None,
+}
+
+impl Biases {
+    /// The word as written in a configuration file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::All => "all",
+            Self::None => "none",
+        }
+    }
+}
+
 /// One layer: `tanh(W x + b)` with a matrix of `outputs` rows and `inputs` columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerShape {
@@ -25,6 +52,7 @@ pub struct LayerShape {
     /// Rows.
     pub outputs: usize,
     kind: PolicyKind,
+    biased: bool,
 }
 
 impl LayerShape {
@@ -36,9 +64,14 @@ impl LayerShape {
         }
     }
 
+    /// Number of biases: one per output, or none.
+    pub fn bias_count(&self) -> usize {
+        if self.biased { self.outputs } else { 0 }
+    }
+
     /// Parameters of the matrix and the biases.
     pub fn parameter_count(&self) -> usize {
-        self.weight_count() + self.outputs
+        self.weight_count() + self.bias_count()
     }
 
     /// Place of the weight in row `i` and column `j` among the layer's parameters.
@@ -54,7 +87,7 @@ impl LayerShape {
 /// one scaled to the action bounds.
 ///
 /// # Layout of the flat parameter vector
-/// Layer after layer from the input on; in each layer the weights, then one bias per output. With `n` inputs,
+/// Layer after layer from the input on; in each layer the weights, then one bias per output if it has biases. With `n` inputs,
 /// the weight in row `i` (output) and column `j` (input) is
 /// * Toeplitz: number `i - j + n - 1`, so the top right corner comes first and the bottom left last;
 /// * dense: number `i * n + j`, row-major as in PyTorch.
@@ -62,6 +95,8 @@ impl LayerShape {
 pub struct PolicySpec {
     /// How the matrices are parameterised.
     pub kind: PolicyKind,
+    /// Which layers have biases.
+    pub biases: Biases,
     /// Outputs of each hidden layer.
     pub hidden: Vec<usize>,
     /// Length of an observation.
@@ -75,7 +110,7 @@ pub struct PolicySpec {
 }
 
 impl PolicySpec {
-    /// A policy of the given sizes and action bounds, checked.
+    /// A policy of the given sizes and action bounds with biases on the hidden layers, checked.
     pub fn new(
         kind: PolicyKind,
         hidden: Vec<usize>,
@@ -83,10 +118,16 @@ impl PolicySpec {
         action_low: Vec<f64>,
         action_high: Vec<f64>,
     ) -> Result<Self, Error> {
-        let spec =
-            Self { kind, hidden, observation_size, action_size: action_low.len(), action_low, action_high };
+        let (biases, action_size) = (Biases::default(), action_low.len());
+        let spec = Self { kind, biases, hidden, observation_size, action_size, action_low, action_high };
         spec.validate()?;
         Ok(spec)
+    }
+
+    /// The same policy with biases on other layers.
+    pub fn with_biases(mut self, biases: Biases) -> Self {
+        self.biases = biases;
+        self
     }
 
     /// The policy that a configuration describes for a task.
@@ -96,7 +137,8 @@ impl PolicySpec {
             config::PolicyKind::Dense => PolicyKind::Dense,
         };
         let (low, high) = (task.action_low.clone(), task.action_high.clone());
-        Self::new(kind, policy.hidden.clone(), task.observation_size, low, high)
+        let spec = Self::new(kind, policy.hidden.clone(), task.observation_size, low, high)?;
+        Ok(spec.with_biases(policy.bias))
     }
 
     /// Checks sizes and bounds; every part of a valid policy can be built without a further check.
@@ -130,8 +172,16 @@ impl PolicySpec {
 
     /// The layers in order.
     pub fn layers(&self) -> Vec<LayerShape> {
-        let layer = |pair: &[usize]| LayerShape { inputs: pair[0], outputs: pair[1], kind: self.kind };
-        self.sizes().windows(2).map(layer).collect()
+        let sizes = self.sizes();
+        let layer = |(i, pair): (usize, &[usize])| {
+            let biased = match self.biases {
+                Biases::All => true,
+                Biases::Hidden => i < self.hidden.len(),
+                Biases::None => false,
+            };
+            LayerShape { inputs: pair[0], outputs: pair[1], kind: self.kind, biased }
+        };
+        sizes.windows(2).enumerate().map(layer).collect()
     }
 
     /// Length of the flat parameter vector.
@@ -166,11 +216,16 @@ pub struct LayerParameters<'a> {
     pub shape: LayerShape,
     /// What the matrix is made of.
     pub weights: &'a [f64],
-    /// One bias per output.
+    /// One bias per output, or none at all.
     pub biases: &'a [f64],
 }
 
 impl LayerParameters<'_> {
+    /// The bias of output `i`; 0 in a layer without biases.
+    pub fn bias(&self, i: usize) -> f64 {
+        self.biases.get(i).copied().unwrap_or(0.0)
+    }
+
     /// The weight in row `i` (output) and column `j` (input).
     pub fn weight(&self, i: usize, j: usize) -> f64 {
         self.weights[self.shape.weight_index(i, j)]

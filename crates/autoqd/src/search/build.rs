@@ -46,9 +46,14 @@ pub(super) fn search_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArch
     build_archive(config, archive, cell, sizes)
 }
 
-/// The result archive, which keeps the best of every cell.
+/// The result archive, which keeps the best of every cell above the floor.
 pub(super) fn result_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArchive, Error> {
-    build_archive(config, &config.archive, CellConfig::elitist(), sizes)
+    let cell = match config.archive.floor {
+        // A learning rate of 1 sets a cell's threshold to what it holds.
+        Some(floor) => CellConfig::annealing(1.0, floor),
+        None => CellConfig::elitist(),
+    };
+    build_archive(config, &config.archive, cell, sizes)
 }
 
 fn build_archive(
