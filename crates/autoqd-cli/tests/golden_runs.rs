@@ -157,7 +157,7 @@ fn they_are_resumed_to_the_archives_of_then() {
 
 /// Every column of then has the numbers of then, whatever was added since; of learned methods the first two.
 fn assert_same_metrics(now: &Path, then: &Path, learned: bool) {
-    let [now, then] = [now, then].map(|path| table(path));
+    let [now, then] = [now, then].map(table);
     let columns = if learned { 2 } else { then[0].len() };
     for (column, name) in then[0].iter().enumerate().take(columns) {
         let place = now[0].iter().position(|n| n == name).unwrap_or_else(|| panic!("no column {name}"));

@@ -94,5 +94,5 @@ pub use es::*;
 pub use population::{Elite, Population};
 pub use rng::{NormalSource, Rng};
 pub use rows::Rows;
-pub use scheduler::{AddMode, Evaluations, Scheduler, TellReport};
+pub use scheduler::{AddMode, Evaluations, Scheduler, SchedulerState, TellReport};
 pub use schema::{Field, Schema};

@@ -42,6 +42,15 @@ pub struct TellReport {
     pub restarts: Vec<(usize, Restart)>,
 }
 
+/// What a scheduler keeps besides its emitters, to be stored with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SchedulerState {
+    solutions: Vec<f64>,
+    ids: Vec<u64>,
+    next_id: u64,
+    waiting: bool,
+}
+
 /// Several emitters that share an archive. Each works on its own thread; results do not depend on the number of
 /// threads. The archives stay with the caller.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -91,6 +100,29 @@ impl<E: Emitter> Scheduler<E> {
     /// The emitters.
     pub fn emitters_mut(&mut self) -> &mut [E] {
         &mut self.emitters
+    }
+
+    /// What is kept besides the emitters.
+    pub fn state(&self) -> SchedulerState {
+        SchedulerState {
+            solutions: self.solutions.clone(),
+            ids: self.ids.clone(),
+            next_id: self.next_id,
+            waiting: self.waiting,
+        }
+    }
+
+    /// Puts back what [`Scheduler::state`] returned.
+    ///
+    /// # Errors
+    /// When the emitters have another number or size of candidates.
+    pub fn restore(&mut self, state: SchedulerState) -> Result<()> {
+        let remedy = "restore it into a scheduler with the same emitters";
+        check_len("stored candidates", self.ids.len(), state.ids.len(), remedy)?;
+        check_len("parameters of stored candidates", self.solutions.len(), state.solutions.len(), remedy)?;
+        (self.solutions, self.ids) = (state.solutions, state.ids);
+        (self.next_id, self.waiting) = (state.next_id, state.waiting);
+        Ok(())
     }
 
     /// Candidates per iteration.

@@ -46,6 +46,14 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// A part of a stored state that is missing or cannot be read or written.
+    #[error("part '{name}' of the stored state cannot be used: {reason}")]
+    Part {
+        /// Name of the part.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// No worker threads.
     #[error("cannot start worker threads ({reason}); try a smaller number with --threads")]
     Threads {

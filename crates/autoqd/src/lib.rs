@@ -11,6 +11,7 @@ pub mod evaluator;
 pub mod export;
 pub mod kernels;
 pub mod observer;
+pub mod parts;
 pub mod policy;
 pub mod run_folder;
 pub mod runner;

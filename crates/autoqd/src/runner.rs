@@ -1,7 +1,6 @@
 //! A search in a run folder: logs, checkpoints, limits, and going on where it stopped.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +12,7 @@ use crate::Error;
 use crate::config::{self, MarginRule, RunConfig, check_resume};
 use crate::descriptor::Registry;
 use crate::observer::{EndReason, IterationReport, Observer, RefitReport, StartReport};
+use crate::parts::Parts;
 use crate::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config,
     read_timing, unix_time,
@@ -73,11 +73,9 @@ impl Runner {
         let mut search = Search::with_registry(config, task_of(&stored)?, registry)?;
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
-            search.load(&loaded.checkpoint.take_bytes(STATE)?)?;
-            if loaded.checkpoint.names().any(|name| name == MEMORY) {
-                search.load_memory(&loaded.checkpoint.take_bytes(MEMORY)?)?;
-            }
+            search.load(&mut loaded.checkpoint.parts)?;
             notices.extend(loaded.notice);
+            notices.extend(unknown_parts(&loaded.checkpoint.parts));
         }
         if search.config() != &stored {
             folder.write_config(search.config())?;
@@ -204,15 +202,7 @@ impl Runner {
         self.folder.write_archive(&archive_table(&self.search))?;
         self.folder.write_descriptor(&descriptor_file(&self.search))?;
         let (config, iteration) = (self.search.config(), self.search.iteration());
-        let state = self.search.save()?;
-        self.folder.save_checkpoint(config, iteration, |writer| {
-            writer.bytes(STATE, &state)?;
-            // Both may be large: one at a time.
-            drop(state);
-            let descriptor = self.search.descriptor();
-            let write = |out: &mut dyn Write| descriptor.write_memory(out);
-            descriptor.memory_len().map_or(Ok(()), |len| writer.stream(MEMORY, len, write))
-        })?;
+        self.folder.save_checkpoint(config, iteration, |parts| self.search.save(parts))?;
         self.checkpoint_seconds += began.elapsed().as_secs_f64();
         Ok(observer.on_checkpoint(iteration)?)
     }
@@ -233,10 +223,14 @@ impl Runner {
     }
 }
 
-/// Name of the checkpoint's part with the search.
-const STATE: &str = "search";
-/// Name of the part with what the descriptor remembers of single elites.
-const MEMORY: &str = "memory";
+/// What to say of a checkpoint that a later version put more into.
+fn unknown_parts(left: &Parts) -> Option<String> {
+    let names: Vec<&str> = left.names().collect();
+    let list = names.join(", ");
+    (!names.is_empty()).then(|| {
+        format!("the checkpoint has parts that this version of autoqd does not know and leaves out: {list}")
+    })
+}
 
 impl Changes {
     fn apply(&self, config: &RunConfig) -> RunConfig {
@@ -339,7 +333,6 @@ pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> 
     config.threads = threads.and_then(std::num::NonZeroUsize::new).or(config.threads);
     let task = task_of(&config)?;
     let mut search = Search::with_registry(config, task, registry)?;
-    let mut checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE))?;
-    search.load(&checkpoint.take_bytes(STATE)?)?;
+    search.load_without_memory(&mut Checkpoint::read(&path.join(CHECKPOINT_FILE))?.parts)?;
     Ok(search)
 }

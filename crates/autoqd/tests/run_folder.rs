@@ -2,6 +2,7 @@
 
 use autoqd::config::{Layers, RunConfig, TaskFacts};
 use autoqd::observer::{IterationReport, Observer};
+use autoqd::parts::put_value;
 use autoqd::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, CONFIG_FILE, Checkpoint, EVENTS_FILE, LoadedCheckpoint,
     MANIFEST_FILE, METRICS_FILE, MetricsRow, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, Row,
@@ -51,10 +52,10 @@ fn work(folder: &RunFolder, config: &RunConfig, from: u64, to: u64) {
 }
 
 fn save(folder: &RunFolder, config: &RunConfig, iteration: u64) -> Result<(), RunFolderError> {
-    folder.save_checkpoint(config, iteration, |writer| {
-        writer.value("names", &vec!["a".to_owned(), "b".to_owned()])?;
-        writer.bytes("encoded", b"any bytes")?;
-        writer.floats("solutions", &solutions(iteration))
+    folder.save_checkpoint(config, iteration, |parts| {
+        put_value(parts, "names", 1, &["a", "b"])?;
+        parts.bytes("encoded", 3, b"any bytes")?;
+        put_value(parts, "solutions", 1, &solutions(iteration))
     })
 }
 
@@ -187,8 +188,9 @@ fn a_resumed_run_continues_from_the_latest_checkpoint_and_cuts_its_logs_back() {
     let LoadedCheckpoint { mut checkpoint, config: stored, notice } =
         folder.load_checkpoint().unwrap().unwrap();
     assert_eq!((checkpoint.header.iteration, &stored, &notice), (10, &config, &None));
-    assert_eq!(checkpoint.value::<Vec<String>>("names").unwrap(), ["a", "b"]);
-    assert_eq!(checkpoint.take_floats("solutions").unwrap(), solutions(10));
+    let parts = &mut checkpoint.parts;
+    assert_eq!(parts.require("names", 1).unwrap().value::<[String; 2]>().unwrap(), ["a", "b"]);
+    assert_eq!(parts.require("solutions", 1).unwrap().value::<Vec<f64>>().unwrap(), solutions(10));
     work(&folder, &config, 10, 20);
     for name in [METRICS_FILE, TIMING_FILE] {
         assert_eq!(fs::read(path.join(name)).unwrap(), fs::read(straight.join(name)).unwrap(), "{name}");
@@ -231,7 +233,7 @@ fn a_bad_checkpoint_is_set_aside_and_the_previous_one_used() {
         ("checksum", |b| b.truncate(b.len() - 1)),
         ("checksum", |b| b[100] ^= 1),
         ("does not start like a checkpoint", |b| b[3] ^= 0x20),
-        ("format version 2, but this program reads up to 1; update autoqd", |b| b[8] = 2),
+        ("format version 3, but this program reads up to 2; update autoqd", |b| b[8] = 3),
     ];
     for (reason, damage) in cases {
         let parent = tempfile::tempdir().unwrap();
@@ -271,23 +273,24 @@ fn two_bad_checkpoints_are_an_error_that_names_both_and_changes_nothing() {
 }
 
 #[test]
-fn a_part_that_is_missing_or_of_another_type_is_named() {
+fn a_part_that_is_missing_newer_or_of_another_type_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("run");
     let config = config(&[]);
     let folder = RunFolder::create(&path, &config).unwrap();
     save(&folder, &config, 1).unwrap();
-    let mut checkpoint = Checkpoint::read(&path.join(CHECKPOINT_FILE)).unwrap();
-    assert_eq!(checkpoint.names().collect::<Vec<_>>(), ["encoded", "names", "solutions"]);
-    assert_eq!(checkpoint.take_bytes("encoded").unwrap(), b"any bytes");
-    assert!(
-        checkpoint.take_bytes("encoded").unwrap_err().to_string().contains("it is missing"),
-        "taken already"
-    );
-    assert!(checkpoint.value::<u8>("nothing").unwrap_err().to_string().contains("'nothing': it is missing"));
-    assert!(checkpoint.value::<u8>("names").is_err(), "longer than a byte");
-    assert!(checkpoint.value::<u8>("solutions").is_err());
-    assert!(checkpoint.take_floats("names").is_err());
+    let sound = Checkpoint::read(&path.join(CHECKPOINT_FILE)).unwrap().parts;
+    assert_eq!(sound.names().collect::<Vec<_>>(), ["encoded", "names", "solutions"]);
+    let message = |e: autoqd::Error| e.to_string();
+    let mut parts = sound.clone();
+    assert_eq!(parts.require("encoded", 3).unwrap().bytes, b"any bytes");
+    let again = parts.require("encoded", 3).map_err(message).unwrap_err();
+    assert!(again.contains("'encoded'") && again.contains("it is missing"), "taken already: {again}");
+    assert_eq!(parts.optional("encoded", 3).map_err(message), Ok(None));
+    let newer = sound.clone().optional("encoded", 2).map_err(message).unwrap_err();
+    assert!(newer.contains("version 3, but this program reads up to 2; update autoqd"), "{newer}");
+    let longer = parts.require("names", 1).unwrap().value::<u8>().map_err(message).unwrap_err();
+    assert!(longer.contains("'names'") && longer.contains("longer than expected"), "{longer}");
 }
 
 #[test]
@@ -350,7 +353,7 @@ fn a_full_disk_is_a_clear_error_and_the_last_checkpoint_still_works() {
     work(&folder, &config, 0, 5);
     let noise: Vec<f64> =
         (0..40_000u64).map(|i| f64::from_bits(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2)).collect();
-    let error = folder.save_checkpoint(&config, 6, |w| w.floats("noise", &noise)).unwrap_err();
+    let error = folder.save_checkpoint(&config, 6, |parts| put_value(parts, "noise", 1, &noise)).unwrap_err();
     assert!(
         matches!(&error, RunFolderError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull)
     );

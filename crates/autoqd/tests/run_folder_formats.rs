@@ -2,6 +2,7 @@
 
 use autoqd::config::{Layers, RunConfig, TaskFacts};
 use autoqd::export::{TableFormat, write_table};
+use autoqd::parts::put_value;
 use autoqd::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, MetricsRow, RunFolder, Tensor, TensorFile, TimingRow,
 };
@@ -169,9 +170,9 @@ fn samples() -> &'static [(&'static str, Vec<u8>)] {
         run.write_archive(&ArchiveTable { parameters: Block { width: 2, values: vec![0.5; 6] }, ..small() })
             .unwrap();
         run.write_descriptor(&tensors()).unwrap();
-        run.save_checkpoint(&config(), 7, |w| {
-            w.value("state", &(1u32, "text", vec![1.5f64; 9]))?;
-            w.floats("block", &[0.25; 40])
+        run.save_checkpoint(&config(), 7, |parts| {
+            put_value(parts, "state", 1, &(1u32, "text", vec![1.5f64; 9]))?;
+            put_value(parts, "block", 2, &[0.25; 30])
         })
         .unwrap();
         let names = ["archive.parquet", "descriptor.safetensors", CHECKPOINT_FILE];

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::Registry;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
+use autoqd::parts::{Parts, PutParts};
 use autoqd::policy;
 use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE};
 use autoqd::runner::{Changes, Limits, Runner};
@@ -197,4 +198,37 @@ fn a_refit_loses_no_elite_that_the_reserve_can_hold() {
         }
     }
     assert_eq!(refits, 2);
+}
+
+fn saved(search: &Search) -> Parts {
+    let mut parts = Parts::default();
+    search.save(&mut parts).expect("a state");
+    parts
+}
+
+#[test]
+fn a_state_has_named_parts_of_which_later_ones_may_be_missing_or_unknown() {
+    let search = finish(config(&["iterations=5", "emitters=2"]));
+    let whole = saved(&search);
+    let names =
+        ["archive", "descriptor", "emitter/0", "emitter/1", "reserve", "result", "scheduler", "search"];
+    assert_eq!(whole.names().collect::<Vec<_>>(), names);
+    let fresh = || Search::new(search.config().clone(), maze()).expect("a search");
+    // What a later version added stays out of the way.
+    let mut later = whole.clone();
+    later.bytes("novelty", 9, b"of another version").expect("a new part");
+    let mut loaded = fresh();
+    loaded.load(&mut later).expect("a usable state");
+    assert_eq!(later.names().collect::<Vec<_>>(), ["novelty"]);
+    assert!(saved(&loaded) == whole, "the same state, byte for byte");
+    // Without a reserve nothing but the reserve is lost; everything else is needed.
+    for name in names {
+        let mut parts = whole.clone();
+        parts.require(name, u32::MAX).expect("one of the names");
+        let mut loaded = fresh();
+        match loaded.load(&mut parts) {
+            Ok(()) => assert_eq!(name, "reserve"),
+            Err(e) => assert!(e.to_string().contains(&format!("part '{name}'")), "{e}"),
+        }
+    }
 }

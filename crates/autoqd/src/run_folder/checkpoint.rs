@@ -7,21 +7,22 @@
 //! | 8 | `\x89AQD\r\n\x1a\n` |
 //! | 4 | format version |
 //! | 4 + n | length and postcard encoding of the header: iteration and configuration |
-//! | .. | zstd stream of parts: kind (1 byte), name (u16 length and UTF-8), u64 length in bytes, content; ended by kind 0 |
+//! | .. | zstd stream of parts: the byte 4, name (u16 length and UTF-8), u32 version, u64 length in bytes, content; ended by the byte 0 |
 //! | 32 | blake3 of everything before |
 //!
-//! A part is a postcard value, a block of raw f64, or bytes that are encoded already.
+//! In format version 1 the byte before a part is 1, 2 or 3 and no version follows its name: it is part version 1.
 
 use super::{FillError, RunFolderError};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::collections::BTreeMap;
+use crate::Error;
+use crate::parts::{Part, Parts, PutParts, check_length, unusable};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const MAGIC: [u8; 8] = *b"\x89AQD\r\n\x1a\n";
 /// Latest format version this program writes and reads.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 const DIGEST: usize = 32;
 /// Fast and light: the state is mostly random mantissas, so more effort gains nothing.
 const LEVEL: i32 = 1;
@@ -30,9 +31,9 @@ const CAUTIOUS: usize = 1 << 20;
 const HEADER_MAX: u32 = 1 << 20;
 
 const END: u8 = 0;
-const VALUE: u8 = 1;
-const FLOATS: u8 = 2;
-const BYTES: u8 = 3;
+/// A part of format version 1: a value, a block of numbers or bytes.
+const UNVERSIONED: std::ops::RangeInclusive<u8> = 1..=3;
+const PART: u8 = 4;
 
 /// What a checkpoint says about itself without being loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +45,13 @@ pub struct CheckpointHeader {
 }
 
 /// Writes the parts of a checkpoint.
-pub struct CheckpointWriter<'a> {
+pub(super) struct CheckpointWriter<'a> {
     stream: zstd::Encoder<'a, Hashing<&'a mut dyn Write>>,
 }
 
 impl<'a> CheckpointWriter<'a> {
     /// Starts a checkpoint.
-    pub fn new(out: &'a mut dyn Write, header: &CheckpointHeader) -> Result<Self, FillError> {
+    pub(super) fn new(out: &'a mut dyn Write, header: &CheckpointHeader) -> Result<Self, FillError> {
         let mut out = Hashing { out, hasher: blake3::Hasher::new() };
         let bytes = postcard::to_stdvec(header)?;
         out.write_all(&MAGIC)?;
@@ -60,57 +61,36 @@ impl<'a> CheckpointWriter<'a> {
         Ok(Self { stream: zstd::Encoder::new(out, LEVEL)? })
     }
 
-    /// Adds a value.
-    pub fn value<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), FillError> {
-        let bytes = postcard::to_stdvec(value)?;
-        self.part(VALUE, name, bytes.len())?;
-        Ok(self.stream.write_all(&bytes)?)
-    }
-
-    /// Adds a block of numbers.
-    pub fn floats(&mut self, name: &str, values: &[f64]) -> Result<(), FillError> {
-        self.part(FLOATS, name, 8 * values.len())?;
-        let mut buffer = [0u8; 8 * 512];
-        for chunk in values.chunks(512) {
-            for (bytes, value) in buffer.chunks_exact_mut(8).zip(chunk) {
-                bytes.copy_from_slice(&value.to_le_bytes());
-            }
-            self.stream.write_all(&buffer[..8 * chunk.len()])?;
-        }
-        Ok(())
-    }
-
-    /// Adds bytes as they are.
-    pub fn bytes(&mut self, name: &str, bytes: &[u8]) -> Result<(), FillError> {
-        self.part(BYTES, name, bytes.len())?;
-        Ok(self.stream.write_all(bytes)?)
-    }
-
-    /// Adds `len` bytes that `write` writes, for what is too large to be held twice.
-    pub fn stream(
-        &mut self,
-        name: &str,
-        len: usize,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), FillError> {
-        self.part(BYTES, name, len)?;
-        let mut counted = Counted { out: &mut self.stream, bytes: 0 };
-        write(&mut counted)?;
-        if counted.bytes == len { Ok(()) } else { Err(format!("part '{name}' has another length").into()) }
-    }
-
     /// Ends the checkpoint with its checksum.
-    pub fn finish(mut self) -> Result<(), FillError> {
+    pub(super) fn finish(mut self) -> Result<(), FillError> {
         self.stream.write_all(&[END])?;
         let Hashing { out, hasher } = self.stream.finish()?;
         Ok(out.write_all(hasher.finalize().as_bytes())?)
     }
 
-    fn part(&mut self, kind: u8, name: &str, len: usize) -> Result<(), FillError> {
-        self.stream.write_all(&[kind])?;
-        self.stream.write_all(&u16::try_from(name.len())?.to_le_bytes())?;
+    fn start_part(&mut self, name: &str, version: u32, len: usize) -> io::Result<()> {
+        let name_len = u16::try_from(name.len()).map_err(|_| io::Error::other("its name is too long"))?;
+        self.stream.write_all(&[PART])?;
+        self.stream.write_all(&name_len.to_le_bytes())?;
         self.stream.write_all(name.as_bytes())?;
-        Ok(self.stream.write_all(&(len as u64).to_le_bytes())?)
+        self.stream.write_all(&version.to_le_bytes())?;
+        self.stream.write_all(&(len as u64).to_le_bytes())
+    }
+}
+
+impl PutParts for CheckpointWriter<'_> {
+    fn stream(
+        &mut self,
+        name: &str,
+        version: u32,
+        len: usize,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let refused = |e| unusable(name, e);
+        self.start_part(name, version, len).map_err(refused)?;
+        let mut counted = Counted { out: &mut self.stream, bytes: 0 };
+        write(&mut counted).map_err(refused)?;
+        check_length(name, len, counted.bytes)
     }
 }
 
@@ -153,14 +133,8 @@ impl<W: Write> Write for Hashing<W> {
 pub struct Checkpoint {
     /// Iteration and configuration.
     pub header: CheckpointHeader,
-    parts: BTreeMap<String, Part>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Part {
-    Value(Vec<u8>),
-    Floats(Vec<f64>),
-    Bytes(Vec<u8>),
+    /// The state.
+    pub parts: Parts,
 }
 
 impl Checkpoint {
@@ -184,48 +158,6 @@ impl Checkpoint {
         reader.version()?;
         reader.header()
     }
-
-    /// A value.
-    pub fn value<T: DeserializeOwned>(&self, name: &str) -> Result<T, RunFolderError> {
-        match self.parts.get(name) {
-            Some(Part::Value(bytes)) => match postcard::take_from_bytes(bytes) {
-                Ok((value, [])) => Ok(value),
-                Ok(_) => Err(unusable(name, "it is longer than expected")),
-                Err(e) => Err(unusable(name, e)),
-            },
-            Some(_) => Err(unusable(name, "it is not a value")),
-            None => Err(unusable(name, "it is missing")),
-        }
-    }
-
-    /// A block of numbers, which leaves the checkpoint so that it is not held twice.
-    pub fn take_floats(&mut self, name: &str) -> Result<Vec<f64>, RunFolderError> {
-        match self.take(name)? {
-            Part::Floats(values) => Ok(values),
-            _ => Err(unusable(name, "it is not a block of numbers")),
-        }
-    }
-
-    /// Bytes, which leave the checkpoint so that they are not held twice.
-    pub fn take_bytes(&mut self, name: &str) -> Result<Vec<u8>, RunFolderError> {
-        match self.take(name)? {
-            Part::Bytes(bytes) => Ok(bytes),
-            _ => Err(unusable(name, "it is not bytes")),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Result<Part, RunFolderError> {
-        self.parts.remove(name).ok_or_else(|| unusable(name, "it is missing"))
-    }
-
-    /// Names of the parts still in the checkpoint.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.parts.keys().map(String::as_str)
-    }
-}
-
-fn unusable(name: &str, reason: impl ToString) -> RunFolderError {
-    RunFolderError::Section { name: name.to_owned(), reason: reason.to_string() }
 }
 
 /// Checks version and checksum of a checkpoint file without decoding it.
@@ -301,9 +233,9 @@ fn read_array<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-fn read_parts(body: impl Read) -> Result<BTreeMap<String, Part>, FillError> {
+fn read_parts(body: impl Read) -> Result<Parts, FillError> {
     let mut stream = zstd::Decoder::new(body)?;
-    let mut parts = BTreeMap::new();
+    let mut parts = Parts::default();
     loop {
         let [kind] = read_array(&mut stream)?;
         if kind == END {
@@ -312,39 +244,26 @@ fn read_parts(body: impl Read) -> Result<BTreeMap<String, Part>, FillError> {
                 _ => Err("there is something after its end".into()),
             };
         }
-        let name_len = u16::from_le_bytes(read_array(&mut stream)?);
-        let name = String::from_utf8(read_bytes(&mut stream, u64::from(name_len))?)?;
-        let len = u64::from_le_bytes(read_array(&mut stream)?);
-        let part = match kind {
-            VALUE => Part::Value(read_bytes(&mut stream, len)?),
-            FLOATS => Part::Floats(read_floats(&mut stream, len)?),
-            BYTES => Part::Bytes(read_bytes(&mut stream, len)?),
-            _ => return Err(format!("part '{name}' is of unknown kind {kind}").into()),
-        };
-        if parts.insert(name, part).is_some() {
+        if !parts.insert(read_part(&mut stream, kind)?) {
             return Err("a part occurs twice".into());
         }
     }
+}
+
+fn read_part(stream: &mut impl Read, kind: u8) -> Result<Part, FillError> {
+    let name_len = u16::from_le_bytes(read_array(stream)?);
+    let name = String::from_utf8(read_bytes(stream, u64::from(name_len))?)?;
+    let version = match kind {
+        PART => u32::from_le_bytes(read_array(stream)?),
+        kind if UNVERSIONED.contains(&kind) => 1,
+        _ => return Err(format!("part '{name}' is of unknown kind {kind}").into()),
+    };
+    let len = u64::from_le_bytes(read_array(stream)?);
+    Ok(Part { name, version, bytes: read_bytes(stream, len)? })
 }
 
 fn read_bytes(stream: &mut impl Read, len: u64) -> Result<Vec<u8>, FillError> {
     let mut bytes = Vec::with_capacity(CAUTIOUS.min(len as usize));
     stream.take(len).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == len { Ok(bytes) } else { Err("it ends too early".into()) }
-}
-
-fn read_floats(stream: &mut impl Read, len: u64) -> Result<Vec<f64>, FillError> {
-    if !len.is_multiple_of(8) {
-        return Err("a block of numbers is cut".into());
-    }
-    let mut values = Vec::with_capacity(CAUTIOUS.min(len as usize / 8));
-    let mut left = len as usize;
-    let mut buffer = [0u8; 8 * 512];
-    while left > 0 {
-        let chunk = &mut buffer[..left.min(8 * 512)];
-        stream.read_exact(chunk)?;
-        values.extend(chunk.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)));
-        left -= chunk.len();
-    }
-    Ok(values)
 }

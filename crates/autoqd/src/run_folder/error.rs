@@ -76,16 +76,6 @@ pub enum RunFolderError {
         /// What is wrong with the previous checkpoint.
         previous: String,
     },
-    /// A checkpoint without a part that is needed.
-    #[error(
-        "the checkpoint has no usable part '{name}': {reason}; it was written by another version of autoqd"
-    )]
-    Section {
-        /// Name of the part.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// A table whose columns do not fit together, or a file that cannot be encoded.
     #[error("cannot write {}: {reason}", path.display())]
     Encode {

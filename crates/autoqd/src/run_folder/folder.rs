@@ -5,10 +5,12 @@ use super::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
 use super::lock::{FolderLock, LOCK_FILE};
 use super::manifest::Manifest;
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FillError, MANIFEST_FILE,
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, MANIFEST_FILE,
     PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TensorFile, write_atomic,
 };
+use crate::Error;
 use crate::config::RunConfig;
+use crate::parts::PutParts;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -87,7 +89,7 @@ impl RunFolder {
         RunLogs::open(&self.path, iteration)
     }
 
-    /// Writes a checkpoint; the one before is kept until the next.
+    /// Writes a checkpoint of the parts that `write` puts; the one before is kept until the next.
     pub fn save_checkpoint<F>(
         &self,
         config: &RunConfig,
@@ -95,7 +97,7 @@ impl RunFolder {
         write: F,
     ) -> Result<(), RunFolderError>
     where
-        F: FnOnce(&mut CheckpointWriter<'_>) -> Result<(), FillError>,
+        F: FnOnce(&mut dyn PutParts) -> Result<(), Error>,
     {
         let header = CheckpointHeader { iteration, config: config.to_toml() };
         let [current, previous] =

@@ -34,7 +34,7 @@ mod verify;
 
 pub use archive_table::{ArchiveTable, Block, Column, ColumnData};
 pub use atomic::{AtomicFile, FillError, write_atomic};
-pub use checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
+pub use checkpoint::{Checkpoint, CheckpointHeader};
 pub use columns::{MetricsRow, Row, TimingRow, TrainingRow};
 pub use error::RunFolderError;
 pub use folder::{LoadedCheckpoint, RunFolder, read_config};
