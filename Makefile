@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native web build run test bench lint
+.PHONY: native web build run test bench lint package dist
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -35,12 +35,23 @@ run: native web
 
 test: native web
 	cargo test --release --workspace
+	cargo test --release -p autoqd-env --no-default-features --lib registry
 
 bench: native
 	cargo bench --workspace
 
 lint: native
 	cargo fmt --all --check
+	python3 scripts/check_manifests.py
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	cargo clippy --release -p autoqd-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: licences and bans not checked"; fi
+
+# Every crate as crates.io would get it, in target/package; refuses a tree with uncommitted changes.
+package:
+	cargo package --workspace --no-verify --locked
+
+# A tarball in dist/ that runs without Rust, tried out before it is there.
+dist: native web
+	scripts/make-dist.sh

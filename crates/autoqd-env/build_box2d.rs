@@ -91,11 +91,19 @@ void autoqd_box2d_assertion(const char* text);
 pub fn compile() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("box2d");
-    let package = manifest.join("../../third_party/box2d");
+    println!("cargo::rerun-if-env-changed=AUTOQD_BOX2D_DIR");
+    let package = match env::var_os("AUTOQD_BOX2D_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => manifest.join("../../third_party/box2d"),
+    };
     println!("cargo::rerun-if-changed={}", package.join("box2d.lock").display());
     println!("cargo::rerun-if-changed={}", manifest.join("shim").display());
     if !package.join("box2d.lock").exists() {
-        fail(&format!("the sources of Box2D are not in {}: run `make native` once", package.display()));
+        fail(&format!(
+            "the sources of Box2D are not in {}: run `make native` once in a checkout of autoqd, and outside of one \
+             set AUTOQD_BOX2D_DIR to its third_party/box2d; or build without the feature 'box2d'",
+            package.display()
+        ));
     }
     write(&out.join("Python.h"), PYTHON_H);
     let mut build = cc::Build::new();

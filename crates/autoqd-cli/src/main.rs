@@ -11,6 +11,7 @@ mod eval_command;
 mod explore_command;
 mod export_command;
 mod measuring;
+#[cfg_attr(not(feature = "mujoco"), path = "physics_command_without_mujoco.rs")]
 mod physics_command;
 mod plot_command;
 mod progress;

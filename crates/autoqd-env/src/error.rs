@@ -80,6 +80,18 @@ pub enum EnvError {
         /// All names.
         known: String,
     },
+    /// The task runs on a simulator that was left out when the program was built.
+    #[error(
+        "task '{task}' runs on {simulator}, which this program was built without; build it with --features {feature}"
+    )]
+    SimulatorNotBuilt {
+        /// Name of the task, or path of its file.
+        task: String,
+        /// The simulator.
+        simulator: &'static str,
+        /// The cargo feature that brings it.
+        feature: &'static str,
+    },
     /// A file cannot be read.
     #[error("{path}: cannot be read: {reason}")]
     ReadFile {

@@ -9,31 +9,68 @@ struct Entry {
     name: &'static str,
     /// Gymnasium's id of the same task.
     gymnasium: Option<&'static str>,
+    /// What it needs, if anything.
+    simulator: Option<Simulator>,
     build: Build,
 }
+
+/// A simulator that a build may lack.
+struct Simulator {
+    name: &'static str,
+    /// The cargo feature that brings it.
+    feature: &'static str,
+    is_built: bool,
+}
+
+const MUJOCO: Simulator = Simulator { name: "MuJoCo", feature: "mujoco", is_built: cfg!(feature = "mujoco") };
+const BOX2D: Simulator = Simulator { name: "Box2D", feature: "box2d", is_built: cfg!(feature = "box2d") };
 
 type Build = fn(&'static str, &Perturbation) -> Result<Arc<dyn Task>, EnvError>;
 
 const ENTRIES: &[Entry] = &[
-    #[cfg(feature = "mujoco")]
-    Entry { name: "ant", gymnasium: Some("Ant-v5"), build: locomotion },
-    #[cfg(feature = "mujoco")]
-    Entry { name: "half-cheetah", gymnasium: Some("HalfCheetah-v5"), build: locomotion },
-    #[cfg(feature = "mujoco")]
-    Entry { name: "hopper", gymnasium: Some("Hopper-v5"), build: locomotion },
-    #[cfg(feature = "mujoco")]
-    Entry { name: "swimmer", gymnasium: Some("Swimmer-v5"), build: locomotion },
-    #[cfg(feature = "mujoco")]
-    Entry { name: "walker2d", gymnasium: Some("Walker2d-v5"), build: locomotion },
-    #[cfg(feature = "box2d")]
-    Entry { name: "bipedal-walker", gymnasium: Some("BipedalWalker-v3"), build: bipedal_walker },
-    Entry { name: "point-maze", gymnasium: None, build: unperturbed::<crate::PointMazeTask> },
-    Entry { name: "planar-arm", gymnasium: None, build: unperturbed::<crate::PlanarArmTask> },
+    Entry { name: "ant", gymnasium: Some("Ant-v5"), simulator: Some(MUJOCO), build: locomotion },
+    Entry {
+        name: "half-cheetah",
+        gymnasium: Some("HalfCheetah-v5"),
+        simulator: Some(MUJOCO),
+        build: locomotion,
+    },
+    Entry { name: "hopper", gymnasium: Some("Hopper-v5"), simulator: Some(MUJOCO), build: locomotion },
+    Entry { name: "swimmer", gymnasium: Some("Swimmer-v5"), simulator: Some(MUJOCO), build: locomotion },
+    Entry { name: "walker2d", gymnasium: Some("Walker2d-v5"), simulator: Some(MUJOCO), build: locomotion },
+    Entry {
+        name: "bipedal-walker",
+        gymnasium: Some("BipedalWalker-v3"),
+        simulator: Some(BOX2D),
+        build: bipedal_walker,
+    },
+    Entry {
+        name: "point-maze",
+        gymnasium: None,
+        simulator: None,
+        build: unperturbed::<crate::PointMazeTask>,
+    },
+    Entry {
+        name: "planar-arm",
+        gymnasium: None,
+        simulator: None,
+        build: unperturbed::<crate::PlanarArmTask>,
+    },
 ];
 
-/// Names of the built-in tasks.
+/// Names of the built-in tasks whose simulator is part of this build.
 pub fn task_names() -> Vec<&'static str> {
-    ENTRIES.iter().map(|entry| entry.name).collect()
+    ENTRIES.iter().filter(|entry| missing(entry).is_none()).map(|entry| entry.name).collect()
+}
+
+/// The simulator that an entry needs and this build does not have.
+fn missing(entry: &Entry) -> Option<&Simulator> {
+    entry.simulator.as_ref().filter(|simulator| !simulator.is_built)
+}
+
+fn not_built(task: &str, simulator: &Simulator) -> EnvError {
+    let (simulator, feature) = (simulator.name, simulator.feature);
+    EnvError::SimulatorNotBuilt { task: task.to_string(), simulator, feature }
 }
 
 /// The built-in name of a task given by its name or Gymnasium id, ignoring case.
@@ -56,6 +93,9 @@ pub fn gymnasium_id(name: &str) -> Option<&'static str> {
 /// ```
 pub fn load_task(name_or_path: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
     if let Some(entry) = find(name_or_path) {
+        if let Some(simulator) = missing(entry) {
+            return Err(not_built(entry.name, simulator));
+        }
         return (entry.build)(entry.name, perturbation);
     }
     if name_or_path.ends_with(".toml") || Path::new(name_or_path).is_file() {
@@ -88,13 +128,22 @@ fn from_file(path: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, E
 
 #[cfg(not(feature = "mujoco"))]
 fn from_file(path: &str, _perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
-    let message = "this build has no MuJoCo; build with the feature 'mujoco'".to_string();
-    Err(EnvError::TaskFile { path: path.to_string(), message })
+    Err(not_built(path, &MUJOCO))
 }
 
 #[cfg(feature = "mujoco")]
 fn locomotion(name: &'static str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
     Ok(Arc::new(crate::LocomotionTask::builtin(name, perturbation)?))
+}
+
+#[cfg(not(feature = "mujoco"))]
+fn locomotion(name: &'static str, _perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    Err(not_built(name, &MUJOCO))
+}
+
+#[cfg(not(feature = "box2d"))]
+fn bipedal_walker(name: &'static str, _perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
+    Err(not_built(name, &BOX2D))
 }
 
 #[cfg(feature = "box2d")]
@@ -128,6 +177,18 @@ mod tests {
             }
         }
         assert!(!unknown("zzzzzzzz").to_string().contains("did you mean"));
+    }
+
+    #[test]
+    fn a_task_without_its_simulator_says_which_feature_brings_it() {
+        for entry in ENTRIES {
+            let loaded = load_task(entry.name, &Perturbation::default());
+            assert_eq!(loaded.is_ok(), task_names().contains(&entry.name), "{}", entry.name);
+            if let (Err(error), Some(simulator)) = (loaded, &entry.simulator) {
+                let remedy = format!("--features {}", simulator.feature);
+                assert!(error.to_string().contains(&remedy), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -41,8 +41,7 @@ pub(crate) trait Kernels: Lane {
 
 macro_rules! kernels {
     ($lane:ty $(, $features:literal)?) => {
-        // SAFETY of every block below: lane types with an instruction set exist only inside a `Batch` whose
-        // back end was checked against the CPU.
+        // Lane types with an instruction set exist only inside a `Batch` whose back end was checked against the CPU.
         #[allow(unused_unsafe)]
         impl Kernels for $lane {
             #[inline]
@@ -51,6 +50,7 @@ macro_rules! kernels {
                 fn enabled(pattern: &Pattern, a: &mut [$lane], inverse_diagonal: &mut [$lane]) {
                     packed::factor(pattern, a, inverse_diagonal);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(pattern, a, inverse_diagonal) }
             }
             #[inline]
@@ -59,6 +59,7 @@ macro_rules! kernels {
                 fn enabled(pattern: &Pattern, factors: &[$lane], inverse_diagonal: &[$lane], x: &mut [$lane]) {
                     packed::solve(pattern, factors, inverse_diagonal, x);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(pattern, factors, inverse_diagonal, x) }
             }
             #[inline]
@@ -67,6 +68,7 @@ macro_rules! kernels {
                 fn enabled(pattern: &Pattern, a: &[$lane], x: &[$lane], y: &mut [$lane]) {
                     packed::multiply(pattern, a, x, y);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(pattern, a, x, y) }
             }
             #[inline]
@@ -88,6 +90,7 @@ macro_rules! kernels {
                 ) {
                     contacts.push(id, law, active, found);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(contacts, id, law, active, found) }
             }
             #[inline]
@@ -96,6 +99,7 @@ macro_rules! kernels {
                 fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
                     sim.smooth_dynamics();
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim) }
             }
             #[inline]
@@ -104,6 +108,7 @@ macro_rules! kernels {
                 fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
                     sim.find_constraints();
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim) }
             }
             #[inline]
@@ -112,6 +117,7 @@ macro_rules! kernels {
                 fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
                     sim.problem().solve();
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim) }
             }
             #[inline]
@@ -120,6 +126,7 @@ macro_rules! kernels {
                 fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>, stage: Stage) {
                     sim.integrate(stage);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim, stage) }
             }
             #[inline]
@@ -128,6 +135,7 @@ macro_rules! kernels {
                 fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>, what: Checked) {
                     sim.check_range(what);
                 }
+                // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim, what) }
             }
         }

@@ -5,6 +5,7 @@
 //! same way for every method.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod adaptation;
 mod bandwidth;

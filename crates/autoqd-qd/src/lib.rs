@@ -74,6 +74,7 @@
 //! * A candidate with a non-finite number is never stored, ranks last, and is counted; strict mode makes it an error.
 //!   No sequence of calls leaves a NaN in a state; a strategy that would is restarted and says why ([`Restart`]).
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod archive;
 mod batch;

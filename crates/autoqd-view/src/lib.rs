@@ -1,6 +1,7 @@
 //! Pictures of a run: plots, rendered behaviours, a report in one file and an explorer in the browser.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 mod error;
 mod figures;

@@ -17,8 +17,8 @@ pub fn is_built() -> bool {
 }
 
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>autoqd</title>\
-    <p>The explorer's page is not part of this program. Install Node 20 or newer, run \
-    <code>make web</code> in the source folder, and build the program again.</p></html>";
+    <p>The explorer's page is not part of this program. Take a released tarball, which has it; or install Node 20 or \
+    newer, run <code>make web</code> in a checkout of the project, and build the program there again.</p></html>";
 
 /// A file of the page by its exact name; there is no file system behind it.
 pub(super) async fn serve(method: Method, uri: Uri) -> Response {

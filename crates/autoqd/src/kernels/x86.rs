@@ -16,8 +16,6 @@ macro_rules! register {
         pub(crate) struct $name($register);
 
         // SAFETY: values are made only by kernels compiled with, and dispatched on, the instruction set.
-        // SAFETY of every block inside: the instruction set is present for the same reason, and pointers are
-        // vouched for by the caller.
         unsafe impl Vector for $name {
             type Narrow = $narrow;
 
@@ -25,56 +23,67 @@ macro_rules! register {
 
             #[inline(always)]
             fn splat(x: f32) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $set1(x) })
             }
 
             #[inline(always)]
             unsafe fn load(from: *const f32) -> Self {
+                // SAFETY: the instruction set is present, and the caller vouches for the pointer.
                 Self(unsafe { $loadu(from) })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut f32) {
+                // SAFETY: the instruction set is present, and the caller vouches for the pointer.
                 unsafe { $storeu(to, self.0) }
             }
 
             #[inline(always)]
             fn add(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $add(self.0, other.0) })
             }
 
             #[inline(always)]
             fn sub(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $sub(self.0, other.0) })
             }
 
             #[inline(always)]
             fn mul(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $mul(self.0, other.0) })
             }
 
             #[inline(always)]
             fn div(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $div(self.0, other.0) })
             }
 
             #[inline(always)]
             fn lower(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $min(self.0, other.0) })
             }
 
             #[inline(always)]
             fn higher(self, other: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $max(self.0, other.0) })
             }
 
             #[inline(always)]
             fn negate_where_odd(self, parity: Self) -> Self {
+                // SAFETY: the instruction set is present.
                 Self(unsafe { $to_float($xor_int($to_int(self.0), $shift::<31>(parity.0))) })
             }
 
             #[inline(always)]
             unsafe fn accumulate<const T: usize>(steps: [Self; T], weights: &[f64; T], sums: *mut f64) {
+                // SAFETY: the instruction set is present, and the caller vouches for the pointer.
                 unsafe {
                     let upper = sums.add($lanes / 2);
                     let mut sum = [$loadu_d(sums), $loadu_d(upper)];
