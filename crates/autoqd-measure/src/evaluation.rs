@@ -28,9 +28,9 @@ pub struct GtScore {
     pub coverage: usize,
     /// Cells of the grid.
     pub cells: usize,
-    /// Sum of objective + offset over the occupied cells.
+    /// Sum of objective minus offset over the occupied cells.
     pub qd_score: f64,
-    /// Elites whose objective + offset is negative.
+    /// Elites whose objective is below the offset.
     pub negative: usize,
 }
 
@@ -335,7 +335,7 @@ impl<'a> Measured<'a> {
         let quality = self
             .mean()
             .zip(reference.best_mean)
-            .map(|(m, best)| (m + reference.offset, best + reference.offset));
+            .map(|(m, best)| (m - reference.qd_offset, best - reference.qd_offset));
         Ok(RunMetrics {
             path: population.path.clone(),
             task: task_name(population),
@@ -347,7 +347,7 @@ impl<'a> Measured<'a> {
             max_objective: self.objectives.iter().copied().reduce(f64::max),
             max_rechecked,
             best_policy: self.best().map(|i| population.table.id[i]),
-            gt: self.gt_scores(spec, reference.offset)?,
+            gt: self.gt_scores(spec, reference.qd_offset)?,
             vendi_length_normalized: self
                 .vendi(&self.psi_normalized, reference.bandwidth_length_normalized)
                 .value,
@@ -389,8 +389,8 @@ impl<'a> Measured<'a> {
 
 fn notices(runs: &[RunMetrics], reference: &Reference) -> Vec<String> {
     let mut notices = Vec::new();
-    if reference.best_mean.is_none_or(|best| best + reference.offset <= 0.0) {
-        notices.push(format!("no population mean exceeds {}: qVS has no scale", -reference.offset));
+    if reference.best_mean.is_none_or(|best| best <= reference.qd_offset) {
+        notices.push(format!("no population mean exceeds {}: qVS has no scale", reference.qd_offset));
     }
     for run in runs {
         let path = run.path.display();
@@ -400,8 +400,11 @@ fn notices(runs: &[RunMetrics], reference: &Reference) -> Vec<String> {
         if run.left_out > 0 {
             notices.push(format!("{path}: {} policies left out, a rollout of theirs diverged", run.left_out));
         }
-        if run.mean_objective.is_some_and(|m| m + reference.offset < 0.0) {
-            notices.push(format!("{path}: mean objective + {} is negative, and so is qVS", reference.offset));
+        if run.mean_objective.is_some_and(|m| m < reference.qd_offset) {
+            notices.push(format!(
+                "{path}: the mean objective is below {}, so qVS is negative",
+                reference.qd_offset
+            ));
         }
         if let Some(gt) = run.gt.first().filter(|gt| gt.negative > 0) {
             notices.push(format!("{path}: {} GT elites lower the QD score", gt.negative));

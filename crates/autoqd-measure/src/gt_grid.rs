@@ -25,7 +25,7 @@ const EPSILON: f64 = 1e-6;
 /// grid.add(&[0.02], 7.0); // the same cell, better
 /// grid.add(&[0.99], -3.0);
 /// assert_eq!(grid.coverage(), 2);
-/// assert_eq!(grid.qd_score(100.0), 7.0 - 3.0 + 200.0);
+/// assert_eq!(grid.qd_score(-100.0), 7.0 - 3.0 + 200.0);
 /// # Ok::<(), autoqd::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -70,14 +70,14 @@ impl GtGrid {
         self.grid.cells()
     }
 
-    /// Sum of objective + offset over the occupied cells. Objectives below -offset count negatively.
+    /// Sum of objective minus offset over the occupied cells. Objectives below the offset count negatively.
     pub fn qd_score(&self, offset: f64) -> f64 {
-        self.best.values().map(|best| best + offset).sum()
+        self.best.values().map(|best| best - offset).sum()
     }
 
-    /// Elites whose objective is below -offset.
+    /// Elites whose objective is below the offset.
     pub fn below(&self, offset: f64) -> usize {
-        self.best.values().filter(|&&best| best + offset < 0.0).count()
+        self.best.values().filter(|&&best| best < offset).count()
     }
 
     /// Policies that were left out.

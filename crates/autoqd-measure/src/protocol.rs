@@ -13,7 +13,7 @@ use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOp
 use autoqd::seeds::{Purpose, derive};
 
 /// Format version of a reference file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What the evaluation does; the defaults are those of the paper where it says anything.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ impl Protocol {
 /// What makes scores comparable: two evaluations under the same reference have the same normaliser, features, kernel
 /// and scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "StoredReference")]
 pub struct Reference {
     /// Format version.
     pub version: u32,
@@ -108,10 +108,47 @@ pub struct Reference {
     pub bandwidth: Option<f64>,
     /// The same for embeddings divided by 1 - gamma^T, which are on a scale of their own.
     pub bandwidth_length_normalized: Option<f64>,
-    /// Offset of the QD score and of the quality weight.
-    pub offset: f64,
+    /// Subtracted from the objective in the QD score and in the quality weight, as `qd_offset` of a run is.
+    pub qd_offset: f64,
     /// Best population mean of a single run, which scales the quality weight; none without a policy.
     pub best_mean: Option<f64>,
+}
+
+/// A reference of any version.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredReference {
+    #[serde(rename = "version")]
+    _version: u32,
+    task: String,
+    protocol: Protocol,
+    normalizer: Normalizer,
+    bandwidth: Option<f64>,
+    bandwidth_length_normalized: Option<f64>,
+    qd_offset: Option<f64>,
+    /// Of version 1, which added it.
+    offset: Option<f64>,
+    best_mean: Option<f64>,
+}
+
+impl TryFrom<StoredReference> for Reference {
+    type Error = &'static str;
+
+    fn try_from(stored: StoredReference) -> Result<Self, Self::Error> {
+        Ok(Self {
+            version: VERSION,
+            task: stored.task,
+            protocol: stored.protocol,
+            normalizer: stored.normalizer,
+            bandwidth: stored.bandwidth,
+            bandwidth_length_normalized: stored.bandwidth_length_normalized,
+            qd_offset: stored
+                .qd_offset
+                .or(stored.offset.map(|added| -added))
+                .ok_or("qd_offset is missing")?,
+            best_mean: stored.best_mean,
+        })
+    }
 }
 
 impl Reference {
@@ -123,7 +160,7 @@ impl Reference {
         [bandwidth, bandwidth_length_normalized]: [Option<f64>; 2],
         best_mean: Option<f64>,
     ) -> Self {
-        let (task, offset) = (spec.name.clone(), -spec.objective_min);
+        let (task, qd_offset) = (spec.name.clone(), spec.objective_min);
         Self {
             version: VERSION,
             task,
@@ -131,7 +168,7 @@ impl Reference {
             normalizer,
             bandwidth,
             bandwidth_length_normalized,
-            offset,
+            qd_offset,
             best_mean,
         }
     }

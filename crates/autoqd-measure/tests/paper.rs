@@ -21,7 +21,7 @@ fn ant_regular_qd_score_follows_from_coverage_mean_and_offset() {
         grid.add(&[at(0), at(1), at(2), at(3)], 988.09);
     }
     assert_eq!((grid.coverage(), grid.size()), (918, 160_000));
-    assert_close(grid.qd_score(1000.0) / 1e4, 182.58, 0.1);
+    assert_close(grid.qd_score(-1000.0) / 1e4, 182.58, 0.1);
 }
 
 #[test]
@@ -71,18 +71,18 @@ fn an_estimate_needs_numbers() {
 #[test]
 fn the_grid_counts_best_per_cell_and_leaves_out_what_is_no_number() {
     let mut grid = unit_grid(2, 20);
-    assert_eq!((grid.coverage(), grid.qd_score(100.0), grid.below(100.0)), (0, 0.0, 0));
+    assert_eq!((grid.coverage(), grid.qd_score(-100.0), grid.below(-100.0)), (0, 0.0, 0));
     for objective in [3.0, 7.0, 5.0] {
         grid.add(&[0.51, 0.52], objective);
     }
-    assert_eq!((grid.coverage(), grid.qd_score(100.0)), (1, 107.0));
+    assert_eq!((grid.coverage(), grid.qd_score(-100.0)), (1, 107.0));
     grid.add(&[f64::NAN, 0.5], 1.0);
     grid.add(&[0.9, 0.9], f64::NAN);
     grid.add(&[0.9, 0.9], f64::INFINITY);
     assert_eq!((grid.coverage(), grid.ignored()), (1, 3));
     // Below the offset a policy still covers its cell and lowers the score.
     grid.add(&[0.0, 0.0], -150.0);
-    assert_eq!((grid.coverage(), grid.qd_score(100.0), grid.below(100.0)), (2, 57.0, 1));
+    assert_eq!((grid.coverage(), grid.qd_score(-100.0), grid.below(-100.0)), (2, 57.0, 1));
 }
 
 #[test]

@@ -102,7 +102,8 @@ fn metrics_of_small_runs_are_consistent() {
         assert!(run.mean_objective <= run.max_objective);
         let [fine, coarse] = run.gt[..] else { panic!("two resolutions") };
         assert!(coarse.coverage <= fine.coverage && fine.coverage <= run.policies);
-        let weight = (run.mean_objective.unwrap() + found.reference.offset) / (best + found.reference.offset);
+        let weight =
+            (run.mean_objective.unwrap() - found.reference.qd_offset) / (best - found.reference.qd_offset);
         assert_eq!(run.quality_vendi, Some(weight * run.vendi.value));
         assert_eq!(run.max_rechecked.unwrap().count, 4);
         let budget = run.budget.unwrap();
@@ -165,7 +166,7 @@ fn a_reference_of_another_task_or_version_is_refused() {
     let arm = autoqd_env::load_task("planar-arm", &Default::default()).unwrap();
     let refused = Reference::read(&file).unwrap().check(&file, arm.spec()).unwrap_err().to_string();
     assert!(refused.contains("point-maze") && refused.contains("planar-arm"), "{refused}");
-    let text = std::fs::read_to_string(&file).unwrap().replace("\"version\": 1", "\"version\": 99");
+    let text = std::fs::read_to_string(&file).unwrap().replace("\"version\": 2", "\"version\": 99");
     std::fs::write(&file, text).unwrap();
     assert!(Reference::read(&file).unwrap_err().to_string().contains("update autoqd"));
     std::fs::write(&file, "{}").unwrap();
