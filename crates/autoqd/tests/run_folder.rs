@@ -417,8 +417,100 @@ fn logs_have_their_documented_columns_and_read_back_exactly() {
     assert_eq!((rows[2].qd_score, rows[2].best_objective), (1.0 / 3.0, -1e-7));
     assert!(rows[2].refit_angle.is_nan());
     assert!(MetricsRow::COLUMNS.iter().all(|(_, doc)| !doc.is_empty()));
-    fs::write(path.join(METRICS_FILE), "iteration,other\n1,2\n").unwrap();
+    fs::write(path.join(METRICS_FILE), "\n1,2\n").unwrap();
     assert!(folder.logs(1).unwrap_err().to_string().contains("columns"));
+}
+
+/// The lines of a log, each split into its cells.
+fn cells(path: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn a_log_of_an_older_version_is_read_and_gets_the_new_columns_when_it_is_continued() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    let folder = RunFolder::create(&path, &config(&[])).unwrap();
+    fs::write(path.join(METRICS_FILE), "iteration,elites,qd_score\n1,4,0.5\n2,5,\n3,6,1.5\n").unwrap();
+    let rows = read_metrics(&path).unwrap();
+    assert_eq!((rows[2].elites, rows[2].qd_score, rows[2].evaluations), (6, 1.5, 0));
+    assert!(rows[1].qd_score.is_nan() && rows[0].outside.is_nan(), "missing numbers are not numbers");
+    assert_eq!(status(&path).unwrap().iteration, 3);
+    let mut logs = folder.logs(2).unwrap();
+    logs.append(&metrics(3), &timing(3)).unwrap();
+    let cells = cells(&path.join(METRICS_FILE));
+    assert_eq!(
+        cells[0][..4],
+        ["iteration", "elites", "qd_score", "evaluations"],
+        "the old columns stay first"
+    );
+    assert_eq!(cells[0].len(), MetricsRow::COLUMNS.len());
+    assert_eq!(
+        (&cells[1][..4], &cells[2][..4]),
+        (&["1", "4", "0.5", ""].map(String::from)[..], &["2", "5", "", ""].map(String::from)[..])
+    );
+    assert_eq!(cells[3][..4], ["3", "6", "0.3333333333333333", "30"]);
+    assert_eq!(read_metrics(&path).unwrap()[2].evaluations, 30);
+}
+
+#[test]
+fn a_log_of_a_later_version_keeps_its_columns_when_it_is_continued() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    let config = config(&[]);
+    let folder = RunFolder::create(&path, &config).unwrap();
+    work(&folder, &config, 0, 4);
+    // Another order, and a column that this version does not know.
+    let mut table = cells(&path.join(METRICS_FILE));
+    for (i, row) in table.iter_mut().enumerate() {
+        row.swap(1, 2);
+        row.insert(1, if i == 0 { "regret".to_owned() } else { format!("{i}.25") });
+    }
+    let text: String = table.iter().map(|row| row.join(",") + "\n").collect();
+    fs::write(path.join(METRICS_FILE), &text).unwrap();
+    let mut logs = folder.logs(3).unwrap();
+    logs.append(&metrics(4), &timing(4)).unwrap();
+    let kept = fs::read_to_string(path.join(METRICS_FILE)).unwrap();
+    assert_eq!(kept, text.replace("\n4,4.25,", "\n4,,"));
+    assert_eq!(read_metrics(&path).unwrap()[3].env_steps, 4000);
+}
+
+#[test]
+fn one_bad_byte_in_the_middle_of_a_log_does_not_cut_the_rows_after_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    let config = config(&[]);
+    let folder = RunFolder::create(&path, &config).unwrap();
+    work(&folder, &config, 0, 12);
+    let log = path.join(METRICS_FILE);
+    let sound = fs::read(&log).unwrap();
+    let row = |n: &str| sound.windows(n.len()).position(|w| w == n.as_bytes()).unwrap() + 1;
+    // Not text, not a number, a comma too many, another iteration: row 5 is line 6 of the file.
+    for (at, byte) in
+        [(row("\n5,") + 3, 0xFF), (row("\n5,") + 3, b'x'), (row("\n5,") + 3, b','), (row("\n5,"), b'9')]
+    {
+        let mut bytes = sound.clone();
+        bytes[at] = byte;
+        fs::write(&log, &bytes).unwrap();
+        let message = folder.logs(8).unwrap_err().to_string();
+        let line = if byte == b'9' { "line 6 " } else { "line 6 cannot be read" };
+        assert!(message.contains(line) && message.contains("delete this line"), "{message}");
+        assert_eq!(fs::read(&log).unwrap(), bytes, "nothing is cut");
+    }
+    // The remedy works.
+    let mut lines: Vec<&[u8]> = sound.split_inclusive(|b| *b == b'\n').collect();
+    lines.remove(5);
+    fs::write(&log, lines.concat()).unwrap();
+    drop(folder.logs(8).unwrap());
+    assert_eq!(read_metrics(&path).unwrap().len(), 7);
+    // What was written after the checkpoint may be anything: it is computed again.
+    let mut bytes = sound.clone();
+    bytes[row("\n11,") + 2] = b'?';
+    fs::write(&log, &bytes).unwrap();
+    assert!(read_metrics(&path).unwrap_err().to_string().contains("line 12"));
+    drop(folder.logs(10).unwrap());
+    assert_eq!(read_metrics(&path).unwrap().len(), 10);
 }
 
 #[test]

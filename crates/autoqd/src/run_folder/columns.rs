@@ -2,18 +2,22 @@
 
 /// A value that a log file can hold.
 pub(super) trait Cell: Sized {
+    /// The value in a file that does not have the column.
+    const MISSING: Self;
     fn write(&self) -> String;
     fn parse(text: &str) -> Option<Self>;
     fn number(&self) -> Option<f64>;
 }
 
 impl Cell for u64 {
+    const MISSING: Self = 0;
+
     fn write(&self) -> String {
         self.to_string()
     }
 
     fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
+        if text.is_empty() { Some(Self::MISSING) } else { text.parse().ok() }
     }
 
     fn number(&self) -> Option<f64> {
@@ -22,13 +26,15 @@ impl Cell for u64 {
 }
 
 impl Cell for f64 {
+    const MISSING: Self = f64::NAN;
+
     /// The shortest text that reads back as the same number; nothing for a number that is not finite.
     fn write(&self) -> String {
         if self.is_finite() { format!("{self:?}") } else { String::new() }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() }
+        if text.is_empty() { Some(Self::MISSING) } else { text.parse().ok() }
     }
 
     fn number(&self) -> Option<f64> {
@@ -38,7 +44,7 @@ impl Cell for f64 {
 
 /// A row of a log file.
 pub trait Row: Sized {
-    /// Name and meaning of every column; the first is the iteration.
+    /// Name and meaning of every column; the first is the iteration. A new one is added at the end.
     const COLUMNS: &'static [(&'static str, &'static str)];
 
     /// The iteration of the row.
@@ -50,8 +56,9 @@ pub trait Row: Sized {
     /// The values as numbers, without those that are missing.
     fn numbers(&self) -> Vec<(&'static str, f64)>;
 
-    /// Reads a line.
-    fn parse(line: &str) -> Option<Self>;
+    /// Reads the values in the order of the columns, with `None` for a column that the file does not have: its value is
+    /// then 0 for a count and NaN for a number.
+    fn read(cells: &[Option<&str>]) -> Option<Self>;
 }
 
 /// Declares a row: the doc comment of a field is also the description of its column.
@@ -77,10 +84,11 @@ macro_rules! row {
                 all.into_iter().filter_map(|(name, number)| Some((name, number?))).collect()
             }
 
-            fn parse(line: &str) -> Option<Self> {
-                let mut cells = line.split(',');
-                let row = Self { $($field: Cell::parse(cells.next()?)?,)+ };
-                cells.next().is_none().then_some(row)
+            fn read(cells: &[Option<&str>]) -> Option<Self> {
+                let mut cells = cells.iter();
+                let row = Self { $($field: cells.next()?.map_or(Some(Cell::MISSING), Cell::parse)?,)+ };
+                // Every row has its iteration, whatever else is missing.
+                (row.iteration > 0).then_some(row)
             }
         }
     };
@@ -135,6 +143,8 @@ row! {
         refit_after: f64,
         /// Largest angle, in degrees, by which this iteration's refit turned an axis; empty without a refit.
         refit_angle: f64,
+        /// Share of the best fifth of the result archive's elites that lie outside its bounds; empty without bounds.
+        outside: f64,
     }
 }
 

@@ -5,6 +5,7 @@
 //! refitted to the elites and both archives are rebuilt.
 
 mod build;
+mod outside;
 mod refit;
 mod state;
 
@@ -18,7 +19,7 @@ use autoqd_qd::{AnyArchive, Archive, Evaluations, EvolutionStrategy, Reserve, Ro
 pub use refit::Refit;
 
 use crate::Error;
-use crate::config::{EpisodeSeeds, RunConfig};
+use crate::config::{ArchiveLayout, EpisodeSeeds, RunConfig};
 use crate::descriptor::{Descriptor, DescriptorContext, Elites, Registry};
 use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
 use crate::policy::PolicySpec;
@@ -380,6 +381,10 @@ impl Search {
             refit_before: f64::NAN,
             refit_after: f64::NAN,
             refit_angle: f64::NAN,
+            outside: match &self.config.archive.layout {
+                ArchiveLayout::Dns { .. } => f64::NAN,
+                layout => outside::share_outside(self.result().elites(), layout.bounds()),
+            },
             ..MetricsRow::default()
         }
     }
