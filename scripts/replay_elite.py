@@ -123,8 +123,10 @@ def main():
     answer = {"id": table["id"][row], "objective": table["objective"][row], "replayed": total / len(episodes)}
     answer["same_return"] = answer["objective"] == answer["replayed"]
     if "feature_weights" in descriptor:
+        # Runs of format version 1 call the column "embedding".
+        features = table["features"] if "features" in table else table["embedding"]
         psi = np.mean([embedding(descriptor, table["iteration"][row], s, a) for _, s, a in episodes], axis=0)
-        answer["embedding_error"] = float(np.abs(psi - np.array(table["embedding"][row])).max())
+        answer["embedding_error"] = float(np.abs(psi - np.array(features[row])).max())
         if "map_a" in descriptor:
             stored = [table[f"measures_{k}"][row] for k in range(len(descriptor["map_b"]))]
             measures = descriptor["map_a"] @ psi + descriptor["map_b"]

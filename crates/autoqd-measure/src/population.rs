@@ -241,7 +241,7 @@ pub fn rows_of(table: &ArchiveTable, rows: &[usize]) -> ArchiveTable {
             .map(|(name, values)| (name.clone(), column(values, rows)))
             .collect(),
         seeds: block(&table.seeds, rows),
-        embedding: block(&table.embedding, rows),
+        features: block(&table.features, rows),
         parameters: block(&table.parameters, rows),
         metadata: table.metadata.clone(),
     }

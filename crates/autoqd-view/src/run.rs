@@ -90,10 +90,10 @@ impl Run {
         none_yet(read_metrics(&self.path))
     }
 
-    /// The result archive without its embeddings, which no picture needs; empty before it is first written.
+    /// The result archive without its features, which no picture needs; empty before it is first written.
     pub fn archive(&self) -> Result<ArchiveTable, ViewError> {
         let mut table = none_yet(ArchiveTable::read(&self.path))?;
-        table.embedding = Block::default();
+        table.features = Block::default();
         Ok(table)
     }
 

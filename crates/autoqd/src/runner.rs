@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autoqd_env::{Margin, Perturbation, Task, load_task};
-use autoqd_qd::{AnyArchive, Archive};
+use autoqd_qd::{AnyArchive, Archive, Population};
 
 use crate::Error;
 use crate::config::{self, MarginRule, RunConfig, check_resume};
@@ -17,7 +17,7 @@ use crate::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config,
     read_timing, unix_time,
 };
-use crate::search::{Iteration, Search};
+use crate::search::{FEATURES, HAND_MADE, Iteration, STATISTICS, Search};
 
 /// When to stop before all iterations are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -272,15 +272,9 @@ pub fn absolute_task(task: &str) -> String {
 /// The result archive as it is stored.
 pub fn archive_table(search: &Search) -> ArchiveTable {
     let elites = search.result().elites();
-    let spec = search.spec();
-    let (width, features) = (elites.schema().fields_width(), search.descriptor().feature_size());
-    let column = |at: usize| elites.fields().iter().map(|row| row[at]).collect::<Vec<f64>>();
-    let mut statistics =
-        vec![("return_std".to_owned(), column(features)), ("length_mean".to_owned(), column(features + 1))];
-    for (i, measure) in spec.measures.iter().enumerate() {
-        statistics.push((format!("hand_{}", measure.name), column(width - spec.measures.len() + i)));
-    }
-    let embedding = elites.fields().iter().flat_map(|row| row[..features].iter().copied()).collect();
+    let measured = search.spec().measures.iter().map(|measure| format!("hand_{}", measure.name));
+    let mut statistics = field_columns(elites, STATISTICS, ["return_std", "length_mean"].map(str::to_owned));
+    statistics.extend(field_columns(elites, HAND_MADE, measured));
     ArchiveTable {
         cell: cells(search.result()),
         id: elites.ids().to_vec(),
@@ -292,7 +286,7 @@ pub fn archive_table(search: &Search) -> ArchiveTable {
             width: search.config().episodes,
             values: elites.ids().iter().flat_map(|id| search.evaluation_seeds(*id)).collect(),
         },
-        embedding: Block { width: features, values: embedding },
+        features: field_block(elites, FEATURES),
         parameters: Block {
             width: elites.solutions().width(),
             values: elites.solutions().as_slice().to_vec(),
@@ -302,6 +296,24 @@ pub fn archive_table(search: &Search) -> ArchiveTable {
             ("method".to_owned(), search.config().method.to_string()),
         ]),
     }
+}
+
+/// The numbers of a field of every elite; none where no elite has the field.
+fn field_block(elites: &Population, field: &str) -> Block<f64> {
+    let Ok(range) = elites.schema().field_range(field) else { return Block::default() };
+    let values = elites.fields().iter().flat_map(|row| row[range.clone()].iter().copied()).collect();
+    Block { width: range.len(), values }
+}
+
+/// The numbers of a field, each in a column with a name.
+fn field_columns(
+    elites: &Population,
+    field: &str,
+    names: impl IntoIterator<Item = String>,
+) -> Vec<(String, Vec<f64>)> {
+    let range = elites.schema().field_range(field).unwrap_or_default();
+    let column = |at: usize| elites.fields().iter().map(|row| row[at]).collect();
+    names.into_iter().zip(range).map(|(name, at)| (name, column(at))).collect()
 }
 
 /// The cell of each elite; its place in the list where the archive has no cells.

@@ -75,7 +75,7 @@ fn table() -> ArchiveTable {
             ("feet, left".to_owned(), vec![0.5; 3]),
         ],
         seeds: Block { width: 2, values: vec![1, 2, 3, 4, u64::MAX, 6] },
-        embedding: Block { width: 4, values: (0..12).map(f64::from).collect() },
+        features: Block { width: 4, values: (0..12).map(f64::from).collect() },
         parameters: Block { width: 1, values: vec![0.5, -0.5, 0.0] },
         metadata: [("task".to_owned(), "swimmer".to_owned()), ("method".to_owned(), "autoqd".to_owned())]
             .into(),

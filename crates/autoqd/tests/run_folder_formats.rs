@@ -30,7 +30,7 @@ fn table(rows: usize) -> ArchiveTable {
             ("angular span".to_owned(), vec![0.25; rows]),
         ],
         seeds: Block { width: 5, values: seeds },
-        embedding: block(100),
+        features: block(100),
         parameters: block(301),
         metadata: [("task", "swimmer"), ("method", "autoqd")]
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
@@ -70,13 +70,13 @@ fn the_archive_reads_back_exactly_and_has_the_same_bytes_every_time() {
 }
 
 #[test]
-fn an_empty_archive_and_methods_without_embedding_are_stored_too() {
+fn an_empty_archive_and_methods_without_features_are_stored_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.parquet");
     let empty = ArchiveTable::default();
     empty.write_parquet(&path).unwrap();
     assert_eq!(ArchiveTable::read_parquet(&path).unwrap(), empty);
-    let regular = ArchiveTable { embedding: Block::default(), statistics: vec![], ..table(3) };
+    let regular = ArchiveTable { features: Block::default(), statistics: vec![], ..table(3) };
     regular.write_parquet(&path).unwrap();
     assert_eq!(ArchiveTable::read_parquet(&path).unwrap(), regular);
 }
@@ -182,7 +182,7 @@ fn samples() -> &'static [(&'static str, Vec<u8>)] {
 
 fn small() -> ArchiveTable {
     let mut table = table(3);
-    table.embedding = Block { width: 2, values: vec![0.1; 6] };
+    table.features = Block { width: 2, values: vec![0.1; 6] };
     table
 }
 
@@ -264,7 +264,7 @@ proptest! {
             cell: vec![u64::MAX; rows], id: vec![0; rows], iteration: vec![3; rows], objective: vec![value; rows],
             measures: filled(k),
             // The width of a list cannot be told from a table without rows.
-            embedding: if rows == 0 { Block::default() } else { filled(d) },
+            features: if rows == 0 { Block::default() } else { filled(d) },
             parameters: if rows == 0 { Block::default() } else { filled(n) },
             ..ArchiveTable::default()
         };

@@ -95,7 +95,7 @@ pub fn random_archive(config: &RunConfig, elites: usize) -> ArchiveTable {
         measures: Block { width: 2, values: (0..elites).flat_map(place).collect() },
         statistics: vec![("length_mean".to_string(), (0..elites).map(|i| (i % 1000) as f64).collect())],
         seeds: Block { width: 1, values: (0..elites as u64).collect() },
-        embedding: Block::default(),
+        features: Block::default(),
         parameters: Block { width, values: (0..elites * width).map(|_| 0.4 * numbers.normal()).collect() },
         metadata: Default::default(),
     }

@@ -1,8 +1,11 @@
 //! The result archive as a Parquet file.
 //!
-//! Plain columns of doubles and unsigned integers, lists for seeds, embedding and parameters, no nulls. The key-value
+//! Plain columns of doubles and unsigned integers, lists for seeds, features and parameters, no nulls. The key-value
 //! metadata holds the format version and the checksum of the content. Between the pages and the footer, where Parquet
 //! readers do not look, stand 32 bytes: the blake3 of all other bytes of the file, compared before anything is decoded.
+//!
+//! In format version 1 the features were called `embedding`. A version is raised only for what an older program would
+//! misread: columns may be added without, since readers keep plain numbers they do not know and leave out the rest.
 
 use super::archive_table::{ArchiveTable, Column, ColumnData, MEASURES_PREFIX};
 use super::{FillError, RunFolderError, write_atomic};
@@ -20,7 +23,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const VERSION_KEY: &str = "autoqd.version";
 const DIGEST_KEY: &str = "autoqd.digest";
 const PREFIX: &str = "autoqd.meta.";
@@ -71,12 +74,19 @@ impl<W: Write> Write for Sink<W> {
 }
 
 fn write(table: &ArchiveTable, out: &mut (impl Write + Send)) -> Result<(), FillError> {
-    let columns = table.columns();
     let mut keys = vec![
         KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_string()),
         KeyValue::new(DIGEST_KEY.to_owned(), table.digest()),
     ];
     keys.extend(table.metadata.iter().map(|(k, v)| KeyValue::new(format!("{PREFIX}{k}"), v.clone())));
+    write_columns(&table.columns(), keys, out)
+}
+
+fn write_columns(
+    columns: &[Column<'_>],
+    keys: Vec<KeyValue>,
+    out: &mut (impl Write + Send),
+) -> Result<(), FillError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_dictionary_enabled(false)
@@ -86,9 +96,9 @@ fn write(table: &ArchiveTable, out: &mut (impl Write + Send)) -> Result<(), Fill
         .set_key_value_metadata(Some(keys))
         .build();
     let sink = Sink { out, hasher: blake3::Hasher::new(), footer: None };
-    let mut writer = SerializedFileWriter::new(sink, schema(&columns)?, Arc::new(properties))?;
+    let mut writer = SerializedFileWriter::new(sink, schema(columns)?, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
-    for column in &columns {
+    for column in columns {
         match &column.data {
             ColumnData::F64(values) => write_column::<DoubleType, _>(&mut group, column.width, values)?,
             ColumnData::U64(values) => {
@@ -183,7 +193,12 @@ fn read(file: File, keys: &BTreeMap<String, String>) -> Result<ArchiveTable, Fil
     let rows = usize::try_from(group.metadata().num_rows())?;
     let mut table = ArchiveTable::default();
     let mut measures = Vec::new();
+    let mut complete = true;
     for (i, column) in schema.columns().iter().enumerate() {
+        if !keeps(column) {
+            complete = false;
+            continue;
+        }
         let column = read_column(group.as_ref(), i, column, rows)?;
         match (column.name.starts_with(MEASURES_PREFIX), column.data) {
             (true, ColumnData::F64(values)) => measures.push(values.into_owned()),
@@ -197,9 +212,17 @@ fn read(file: File, keys: &BTreeMap<String, String>) -> Result<ArchiveTable, Fil
     table.metadata = own.collect();
     table.check()?;
     match keys.get(DIGEST_KEY) {
-        Some(digest) if *digest == table.digest() => Ok(table),
+        // With a column left out only the checksum of the file, which was compared, can be.
+        Some(digest) if !complete || *digest == table.digest() => Ok(table),
         _ => Err("the checksum of its content does not match".into()),
     }
+}
+
+fn keeps(column: &ColumnDescriptor) -> bool {
+    let name = column.path().parts().first().map_or("", String::as_str);
+    let (list, floats) = (column.max_rep_level() > 0, column.physical_type() == Physical::DOUBLE);
+    let nullable = column.max_def_level() > u8::from(list).into();
+    ArchiveTable::keeps(name, list, floats && !nullable)
 }
 
 fn read_column(
@@ -250,4 +273,59 @@ fn read_values<T: DataType>(
         return Err("a column has too few rows".into());
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Block;
+    use super::*;
+
+    fn table() -> ArchiveTable {
+        ArchiveTable {
+            cell: vec![4, 9],
+            id: vec![17, 3],
+            iteration: vec![2, 1],
+            objective: vec![10.5, -1.0],
+            measures: Block { width: 1, values: vec![0.0, 0.5] },
+            features: Block { width: 2, values: vec![1.0, 2.0, 3.0, 4.0] },
+            parameters: Block { width: 1, values: vec![0.1, 0.2] },
+            ..ArchiveTable::default()
+        }
+    }
+
+    /// Reads a file of these columns that says it is of `version` and has the digest of `table`.
+    fn read_back(columns: &[Column<'_>], version: u32, digest: &str) -> Result<ArchiveTable, RunFolderError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive.parquet");
+        let key = |name: &str, value: String| KeyValue::new(name.to_owned(), value);
+        let keys = vec![key(VERSION_KEY, version.to_string()), key(DIGEST_KEY, digest.to_owned())];
+        write_atomic(&path, |file| write_columns(columns, keys, file)).unwrap();
+        ArchiveTable::read_parquet(&path)
+    }
+
+    #[test]
+    fn the_features_of_version_1_were_called_embedding_and_have_the_same_digest() {
+        let table = table();
+        let mut columns = table.columns();
+        for column in columns.iter_mut().filter(|column| column.name == "features") {
+            column.name = "embedding".to_owned();
+        }
+        assert_eq!(read_back(&columns, 1, &table.digest()).unwrap(), table);
+    }
+
+    #[test]
+    fn columns_of_a_later_version_are_kept_or_left_out_and_lists_may_be_missing() {
+        let table = table();
+        let mut columns = table.columns();
+        let column = |name: &str, width, data| Column { name: name.to_owned(), width, data };
+        columns.push(column("visits", None, ColumnData::U64(vec![7, 8].into())));
+        columns.push(column("code", Some(2), ColumnData::F64(vec![0.5; 4].into())));
+        columns.push(column("novelty", None, ColumnData::F64(vec![0.25, 0.75].into())));
+        columns.retain(|column| column.name != "parameters");
+        let read = read_back(&columns, VERSION, "of all columns").unwrap();
+        assert_eq!(read.statistic("novelty"), Some(&[0.25, 0.75][..]));
+        assert_eq!((&read.features, read.parameters.width), (&table.features, 0));
+        let newer = read_back(&columns, VERSION + 1, "").unwrap_err().to_string();
+        assert!(newer.contains("update autoqd"), "{newer}");
+    }
 }

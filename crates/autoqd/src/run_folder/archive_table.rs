@@ -55,8 +55,9 @@ pub struct ArchiveTable {
     pub statistics: Vec<(String, Vec<f64>)>,
     /// Seed of each episode of the evaluation.
     pub seeds: Block<u64>,
-    /// Embedding psi; width 0 for methods without one.
-    pub embedding: Block<f64>,
+    /// What the descriptor keeps of the elite to describe it again: the embedding psi for AutoQD, the last states for
+    /// Aurora, the hand-made measures for RegularQD; width 0 for descriptors that keep nothing.
+    pub features: Block<f64>,
     /// Parameters of the policy.
     pub parameters: Block<f64>,
     /// Facts about the whole table, such as task and method.
@@ -115,7 +116,11 @@ pub(super) fn concat<const N: usize>(numbers: impl ExactSizeIterator<Item = [u8;
 }
 
 pub(super) const MEASURES_PREFIX: &str = "measures_";
-const LISTS: [&str; 3] = ["seeds", "embedding", "parameters"];
+const LISTS: [&str; 3] = ["seeds", FEATURES, "parameters"];
+const FEATURES: &str = "features";
+/// What the column of features was called in format version 1. It is part of the digest, by which archives of all
+/// versions can be compared.
+const FEATURES_BEFORE: &str = "embedding";
 
 impl ArchiveTable {
     /// Number of elites.
@@ -148,7 +153,7 @@ impl ArchiveTable {
             measures: block(&self.measures, rows),
             statistics: statistics.collect(),
             seeds: block(&self.seeds, rows),
-            embedding: block(&self.embedding, rows),
+            features: block(&self.features, rows),
             parameters: block(&self.parameters, rows),
             metadata: self.metadata.clone(),
         }
@@ -197,7 +202,7 @@ impl ArchiveTable {
             (block.width, ColumnData::F64(block.values.as_slice().into()))
         }
         let seeds = (self.seeds.width, ColumnData::U64(self.seeds.values.as_slice().into()));
-        let lists = [seeds, floats(&self.embedding), floats(&self.parameters)];
+        let lists = [seeds, floats(&self.features), floats(&self.parameters)];
         // An empty list column could not tell its width when it is read, so an empty table has none.
         let any = !self.is_empty();
         let named = LISTS.into_iter().zip(lists).filter(move |(_, (width, _))| any && *width > 0);
@@ -220,7 +225,7 @@ impl ArchiveTable {
                 return Err(format!("there are two columns named '{}'", column.name));
             }
         }
-        let blocks = [&self.measures, &self.embedding, &self.parameters];
+        let blocks = [&self.measures, &self.features, &self.parameters];
         if self.measures.values.len() != self.len() * self.measures.width {
             return Err("the measures do not have one row per elite".to_owned());
         }
@@ -241,7 +246,7 @@ impl ArchiveTable {
             text(&mut hasher, value);
         }
         for column in self.columns() {
-            text(&mut hasher, &column.name);
+            text(&mut hasher, if column.name == FEATURES { FEATURES_BEFORE } else { &column.name });
             hasher.update(&(column.width.unwrap_or(0) as u64).to_le_bytes());
             hasher.update(&[matches!(column.data, ColumnData::F64(_)) as u8]);
             column.data.chunks().for_each(|bytes| {
@@ -249,6 +254,12 @@ impl ArchiveTable {
             });
         }
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// Whether a column has a place here. Columns of later versions may not; plain numbers always have.
+    pub(super) fn keeps(name: &str, list: bool, floats: bool) -> bool {
+        let known = ["cell", "id", "iteration", FEATURES_BEFORE].contains(&name) || LISTS.contains(&name);
+        known || (!list && floats)
     }
 
     /// Puts a column that was read into its place.
@@ -262,8 +273,8 @@ impl ArchiveTable {
             ("seeds", Some(width), ColumnData::U64(v)) => {
                 self.seeds = Block { width, values: v.into_owned() }
             }
-            ("embedding", Some(width), ColumnData::F64(v)) => {
-                self.embedding = Block { width, values: v.into_owned() }
+            (FEATURES | FEATURES_BEFORE, Some(width), ColumnData::F64(v)) => {
+                self.features = Block { width, values: v.into_owned() }
             }
             ("parameters", Some(width), ColumnData::F64(v)) => {
                 self.parameters = Block { width, values: v.into_owned() };

@@ -24,11 +24,11 @@ pub(super) struct Sizes {
 }
 
 /// Name of the field with a descriptor's features.
-pub(super) const FEATURES: &str = "features";
+pub(crate) const FEATURES: &str = "features";
 /// Name of the field with return spread and mean length.
-pub(super) const STATISTICS: &str = "statistics";
+pub(crate) const STATISTICS: &str = "statistics";
 /// Name of the field with the task's hand-made measures.
-pub(super) const HAND_MADE: &str = "hand_made";
+pub(crate) const HAND_MADE: &str = "hand_made";
 /// Numbers in the field of statistics: return spread and mean episode length.
 pub(super) const STATISTICS_SIZE: usize = 2;
 

@@ -16,6 +16,7 @@ use std::time::Instant;
 use autoqd_env::{EnvSpec, Task};
 use autoqd_qd::{AnyArchive, Archive, Evaluations, EvolutionStrategy, Reserve, Rows, Scheduler, TellReport};
 
+pub(crate) use build::{FEATURES, HAND_MADE, STATISTICS};
 pub use refit::Refit;
 
 use crate::Error;

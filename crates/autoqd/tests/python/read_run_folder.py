@@ -27,7 +27,7 @@ def array(column):
 
 columns = {name: array(table[name]) for name in table.column_names}
 assert list(columns)[:8] == ["cell", "id", "iteration", "objective"] + [f"measures_{i}" for i in range(4)]
-assert columns["parameters"].shape == (rows, 301) and columns["embedding"].shape == (rows, 100)
+assert columns["parameters"].shape == (rows, 301) and columns["features"].shape == (rows, 100)
 assert columns["seeds"].dtype == np.uint64 and columns["seeds"].shape == (rows, 5)
 assert columns["id"][0] == 2**64 - 1
 np.testing.assert_allclose(columns["parameters"].ravel(), np.sin(np.arange(rows * 301) * 0.7), atol=1e-12)
