@@ -112,6 +112,30 @@ fn report(error: anyhow::Error) -> ExitCode {
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", message(&error));
     ExitCode::from(2)
+}
+
+/// An error and its causes, each said once: many messages already include what the system said.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
+        true => cause,
+        false if said.contains(&cause) => said,
+        false => format!("{said}: {cause}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    #[test]
+    fn what_the_system_says_is_printed_once() {
+        let nowhere = std::path::Path::new("/nowhere/run/file");
+        let refused =
+            autoqd::run_folder::write_atomic(nowhere, |_| Ok(())).context("cannot go on").unwrap_err();
+        let message = super::message(&refused);
+        assert!(message.starts_with("cannot go on: cannot write /nowhere/run/file: "), "{message}");
+        assert_eq!(message.matches("os error").count(), 1, "{message}");
+    }
 }

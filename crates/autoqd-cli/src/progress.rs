@@ -141,8 +141,8 @@ fn found(report: &IterationReport) -> String {
 
 fn refit_line(report: &RefitReport) -> String {
     let mut line = format!(
-        "refit at iteration {}: {} of {} elites keep a cell of their own, {} in reserve",
-        report.iteration, report.elites_after, report.elites_before, report.reserve
+        "refit at iteration {}: {} elites before, {} after, {} in reserve",
+        report.iteration, report.elites_before, report.elites_after, report.reserve
     );
     if let Some(turned) = report.angles.iter().copied().reduce(f64::max) {
         line += &format!(", axes turned by up to {turned:.0}°");
@@ -236,14 +236,15 @@ mod tests {
         let report = RefitReport {
             iteration: 20,
             elites_before: 90,
-            elites_after: 81,
+            // More than before, when the reserve gives some back.
+            elites_after: 114,
             reserve: 9,
             angles: vec![3.0, 41.6],
             seconds: 0.1,
             ..RefitReport::default()
         };
-        let expected = "refit at iteration 20: 81 of 90 elites keep a cell of their own, 9 in reserve, axes turned by \
-                        up to 42°";
+        let expected =
+            "refit at iteration 20: 90 elites before, 114 after, 9 in reserve, axes turned by up to 42°";
         assert_eq!(refit_line(&report), expected);
     }
 }
