@@ -8,7 +8,7 @@ use autoqd::descriptor::Registry;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
 use autoqd::parts::{Parts, PutParts};
 use autoqd::policy;
-use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE};
+use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE, RunFolder};
 use autoqd::runner::{Changes, Limits, Runner};
 use autoqd::search::Search;
 use autoqd::seeds::{Purpose, derive};
@@ -231,4 +231,43 @@ fn a_state_has_named_parts_of_which_later_ones_may_be_missing_or_unknown() {
             Err(e) => assert!(e.to_string().contains(&format!("part '{name}'")), "{e}"),
         }
     }
+}
+
+#[test]
+fn a_run_of_a_later_version_goes_on_and_says_which_parts_it_leaves_out() {
+    struct Notices(Vec<String>);
+    impl Observer for Notices {
+        fn on_iteration(&mut self, _report: &IterationReport) -> Result<(), ObserverError> {
+            Ok(())
+        }
+
+        fn on_notice(&mut self, text: &str) -> Result<(), ObserverError> {
+            self.0.push(text.to_owned());
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run");
+    let mut runner = Runner::create(&path, config(&[]), &Registry::default()).expect("a run");
+    run_until(&mut runner, 5);
+    drop(runner);
+    let later = RunFolder::open(&path).expect("the run's folder");
+    let mut stored = later.load_checkpoint().expect("a usable checkpoint").expect("a checkpoint");
+    let names: Vec<String> = stored.checkpoint.parts.names().map(str::to_owned).collect();
+    let put = |parts: &mut dyn PutParts| {
+        for name in &names {
+            let part = stored.checkpoint.parts.require(name, u32::MAX)?;
+            parts.bytes(name, part.version, &part.bytes)?;
+        }
+        parts.bytes("novelty", 1, b"of a later version")
+    };
+    later.save_checkpoint(&stored.config, 5, put).expect("a checkpoint with one part more");
+    drop(later);
+    let mut runner = Runner::resume(&path, Changes::default(), &Registry::default()).expect("a resumed run");
+    let mut notices = Notices(Vec::new());
+    runner.run(Limits::default(), &|| false, &mut notices).expect("the rest of the run");
+    assert!(
+        matches!(&notices.0[..], [notice] if notice.contains("does not know") && notice.ends_with("novelty"))
+    );
+    assert!(files(&path) == run_in_folder(config(&[]), &[], 1), "the part left out changed nothing");
 }
