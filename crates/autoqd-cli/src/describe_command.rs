@@ -9,7 +9,7 @@ use autoqd::run_folder::ArchiveTable;
 use autoqd::runner::load_search;
 use autoqd::seeds::{Purpose, derive};
 
-use crate::descriptors::registry;
+use crate::registry::registry;
 
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]

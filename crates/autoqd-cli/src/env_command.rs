@@ -1,10 +1,12 @@
 //! `autoqd env`: what tasks there are, and whether they are Gymnasium's on this machine.
 
-use autoqd_env::{EnvSpec, Perturbation, gymnasium_id, load_task, task_names};
+use autoqd_env::{EnvSpec, Perturbation, gymnasium_id};
 use clap::{Args, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use crate::registry::registry;
 
 /// Arguments of `autoqd env`.
 #[derive(Args)]
@@ -49,8 +51,9 @@ fn list(out: &mut impl Write) -> anyhow::Result<()> {
         "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
         "task", "gymnasium", "observation", "action", "steps", "measures"
     )?;
-    for name in task_names() {
-        let task = load_task(name, &Perturbation::default())?;
+    let registry = registry();
+    for name in registry.task_names() {
+        let task = registry.task(name, &Perturbation::default())?;
         let spec = task.spec();
         writeln!(
             out,
@@ -67,7 +70,7 @@ fn list(out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 fn show(name: &str, out: &mut impl Write) -> anyhow::Result<()> {
-    let task = load_task(name, &Perturbation::default())?;
+    let task = registry().task(name, &Perturbation::default())?;
     for notice in task.notices() {
         eprintln!("notice: {notice}");
     }

@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use autoqd::export::{TableFormat, policy_to_onnx, write_table};
 use autoqd::policy::PolicySpec;
 use autoqd::run_folder::{ArchiveTable, read_config, write_atomic};
-use autoqd::runner::task_of;
+
+use crate::registry::registry;
 
 /// Arguments of `autoqd export`.
 #[derive(clap::Args)]
@@ -72,7 +73,7 @@ fn format(args: &ExportArgs) -> anyhow::Result<TableFormat> {
 /// One model as the file itself, several as ID.onnx in a folder.
 fn export_onnx(args: &ExportArgs, table: &ArchiveTable, rows: &[usize]) -> anyhow::Result<()> {
     let config = read_config(&args.run)?;
-    let spec = PolicySpec::for_task(&config.policy, task_of(&config)?.spec())?;
+    let spec = PolicySpec::for_task(&config.policy, registry().task_of(&config)?.spec())?;
     let write = |row: usize, path: &Path| -> anyhow::Result<()> {
         let model = policy_to_onnx(&spec, table.parameters.row(row))?;
         Ok(write_atomic(path, |file| Ok(file.write_all(&model)?))?)

@@ -8,18 +8,19 @@ use std::process::ExitCode;
 use anyhow::Context;
 use autoqd::config::{Config, Layers};
 use autoqd::observer::EndReason;
+use autoqd::registry::Registry;
 use autoqd::run_folder::RunFolder;
 use autoqd::runner::{Changes, Limits, Runner, absolute_task};
-use autoqd_env::{Perturbation, load_task};
+use autoqd_env::Perturbation;
 use autoqd_qd::Archive;
 
-use crate::descriptors::registry;
 use crate::progress::Progress;
+use crate::registry::registry;
 use crate::signals::StopSignal;
 
 /// Arguments of `autoqd run`.
 #[derive(clap::Args)]
-#[command(after_long_help = autoqd::config::settings_help())]
+#[command(after_long_help = autoqd::config::settings_help(&registry()))]
 pub struct RunArgs {
     /// Task to search in: a name of `autoqd env list`, or the path of a task file
     task: Option<String>,
@@ -82,13 +83,14 @@ pub struct ResumeArgs {
 
 /// Starts a run.
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let config = layered(args)?;
+    let registry = registry();
+    let config = layered(args, &registry)?;
     anyhow::ensure!(!config.task.is_empty(), "no task given; `autoqd env list` shows what there is");
     // Sizes and defaults of a task do not depend on how its physics is perturbed.
-    let facts = load_task(&config.task, &Perturbation::default())?;
-    let config = config.resolve(&facts.spec().into())?;
+    let facts = registry.task(&config.task, &Perturbation::default())?;
+    let config = config.resolve(&facts.spec().into(), &registry)?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
-    let runner = Runner::create(&path, config, &registry())?;
+    let runner = Runner::create(&path, config, &registry)?;
     work(runner, &args.limits, out)
 }
 
@@ -104,8 +106,8 @@ pub fn resume(args: &ResumeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode
 }
 
 /// Preset, file, `--set` and flags, each on top of the one before.
-fn layered(args: &RunArgs) -> anyhow::Result<Config> {
-    let mut layers = Layers::new().preset(args.preset.as_deref().unwrap_or("paper"))?;
+fn layered(args: &RunArgs, registry: &Registry) -> anyhow::Result<Config> {
+    let mut layers = Layers::new(registry).preset(args.preset.as_deref().unwrap_or("paper"))?;
     if let Some(file) = &args.config {
         layers = layers.file(file)?;
     }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use autoqd_measure::{Cell, DescriptorStability, Group, Row, Table, descriptor_stability, save_json};
 
-use crate::descriptors::registry;
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, label, print_json};
+use crate::registry::registry;
 
 /// Arguments of `autoqd stability`.
 #[derive(clap::Args)]

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use autoqd::config::{Layers, RunConfig};
 use autoqd::runner::absolute_task;
-use autoqd_env::{Perturbation, load_task};
+use autoqd_env::Perturbation;
 use serde::Deserialize;
 use toml::{Table, Value};
+
+use crate::registry::registry;
 
 /// A sweep as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -106,7 +108,8 @@ impl Sweep {
     }
 
     fn job(&self, out: &Path, task: &str, settings: &Settings, seed: u64, scale: f64) -> anyhow::Result<Job> {
-        let mut layers = Layers::new().preset(&self.preset)?;
+        let registry = registry();
+        let mut layers = Layers::new(&registry).preset(&self.preset)?;
         for (key, value) in flatten(&self.set, "").into_iter().chain(settings.iter().cloned()) {
             layers = layers.flag(&key, value, "sweep file")?;
         }
@@ -117,10 +120,10 @@ impl Sweep {
         // A refit needs elites, so there is none at the first iteration.
         config.update_schedule.iter_mut().for_each(|t| *t = scaled(*t, scale).max(2));
         config.update_schedule.dedup();
-        let facts = load_task(&config.task, &Perturbation::default())?;
+        let facts = registry.task(&config.task, &Perturbation::default())?;
         let stem = Path::new(task).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let path = out.join(stem).join(folder_name(settings)).join(format!("seed-{seed}"));
-        Ok(Job { path, config: config.resolve(&facts.spec().into())? })
+        Ok(Job { path, config: config.resolve(&facts.spec().into(), &registry)? })
     }
 }
 
@@ -167,8 +170,8 @@ mod tests {
         let jobs = sweep.jobs(Path::new("out"), Some(0.1)).unwrap();
         assert_eq!(jobs.len(), 8);
         assert_eq!(jobs[0].path, Path::new("out/point-maze/embedding.features=10,first_map=cwpca/seed-1"));
-        assert_eq!((jobs[0].config.iterations, jobs[0].config.emitters.batch_size), (4, 4));
-        assert_eq!(jobs[0].config.descriptor.update_schedule, [2, 3]);
+        assert_eq!((jobs[0].config.iterations, jobs[0].config.batch_size), (4, 4));
+        assert_eq!(jobs[0].config.update_schedule, [2, 3]);
         assert_eq!(jobs[7].config.embedding.features, 20);
         assert!(jobs[..4].iter().all(|job| job.config.seed == 1), "seed by seed");
     }
@@ -180,7 +183,7 @@ mod tests {
         );
         let jobs = sweep.jobs(Path::new("out"), None).unwrap();
         assert_eq!(jobs.len(), 2);
-        assert_eq!((jobs[0].config.episodes, jobs[0].config.descriptor.reserve), (2, 0));
+        assert_eq!((jobs[0].config.episodes, jobs[0].config.reserve), (2, 0));
         assert_eq!(jobs[1].config.episodes, 3);
     }
 

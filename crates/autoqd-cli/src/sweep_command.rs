@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{bail, ensure};
-use autoqd::config::RunConfig;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
 use autoqd::run_folder::{CONFIG_FILE, RunState, read_config, status};
 use autoqd::runner::{Changes, Limits, Runner};
 
-use crate::descriptors::registry;
 use crate::measuring::print_json;
 use crate::progress::Progress;
+use crate::registry::registry;
 use crate::signals::StopSignal;
 use crate::sweep::{Job, Sweep};
 
@@ -84,14 +83,8 @@ fn check(job: &Job) -> anyhow::Result<()> {
     if !job.path.join(CONFIG_FILE).is_file() {
         return Ok(());
     }
-    // What changes nothing but the time may differ.
-    let plain = |config: &RunConfig| {
-        let mut config = config.clone();
-        (config.threads, config.checkpoint_every) = (None, 1);
-        config
-    };
     ensure!(
-        plain(&read_config(&job.path)?) == plain(&job.config),
+        read_config(&job.path)?.same_search(&job.config),
         "{} holds a run with other settings; choose another folder with --out, or remove it",
         job.path.display()
     );
@@ -99,7 +92,7 @@ fn check(job: &Job) -> anyhow::Result<()> {
 }
 
 fn state(job: &Job) -> &'static str {
-    match status(&job.path).map(|status| status.state) {
+    match status(&job.path, &registry()).map(|status| status.state) {
         Ok(RunState::Finished) => "finished",
         Ok(RunState::Running) => "running",
         Ok(RunState::Stopped) => "stopped",
@@ -158,8 +151,7 @@ fn run_job(
     let registry = registry();
     let mut runner = match found {
         "new" => {
-            let mut config = job.config.clone();
-            config.threads = Some(threads);
+            let config = job.config.changed(Changes { threads: Some(threads), ..Changes::default() })?;
             Runner::create(&job.path, config, &registry)?
         }
         _ => Runner::resume(&job.path, Changes { threads: Some(threads), ..Changes::default() }, &registry)?,

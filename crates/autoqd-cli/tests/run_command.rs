@@ -242,7 +242,9 @@ fn bad_input_is_one_clear_message() {
 #[test]
 fn help_explains_every_setting() {
     let help = succeeds(&output(&["run", "--help"]));
-    for field in autoqd::config::fields() {
+    let mut registry = autoqd::registry::Registry::default();
+    autoqd_learn::register(&mut registry);
+    for field in autoqd::config::fields(&registry) {
         assert!(help.contains(&format!("  {} = {}\n", field.key, field.default)), "{}", field.key);
         let first: Vec<&str> = field.doc.split_whitespace().take(3).collect();
         assert!(help.contains(&first.join(" ")), "{}: {}", field.key, field.doc);

@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 /// How the contact margins of two geoms combine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Margin {
-    /// As the model and the linked MuJoCo have it: the sum of both margins.
+    /// As the simulator does it: the sum.
     #[default]
+    #[serde(rename = "current", alias = "model")]
     Model,
-    /// The floor's margin is zero, which gives back the rule of MuJoCo up to 3.4 (the larger of both margins) for
-    /// models whose geoms all have the floor's margin: Ant stands 1 cm lower.
+    /// As MuJoCo did until 3.4, and so in the paper's runs: the larger one. The floor's margin is set to zero, which
+    /// gives that for models whose geoms all have the floor's margin: Ant stands 1 cm lower.
     PaperEra,
 }
 
@@ -27,18 +29,21 @@ pub enum Margin {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Perturbation {
-    /// Factor on every sliding friction of the model. BipedalWalker: factor on the terrain's coefficient, which Box2D
+    /// Factor on all sliding frictions. BipedalWalker: factor on the terrain's coefficient, which Box2D
     /// combines with a leg's as a geometric mean, so friction goes with the square root.
     #[serde(alias = "friction-scale")]
     pub friction_scale: f64,
-    /// Factor on every mass and inertia of the model; joint armatures stay.
+    /// Factor on all masses and inertias; joint armatures stay.
     #[serde(alias = "mass-scale")]
     pub mass_scale: f64,
-    /// Friction coefficient of the ground; only `bipedal-walker` has one for all of it (2.5).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Absolute friction of the terrain, where the task has one (`bipedal-walker`: 2.5). `auto` leaves the task's own.
+    #[serde(with = "auto")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "auto::schema"))]
     pub friction: Option<f64>,
-    /// How contact margins combine; only for MuJoCo tasks.
+    /// How contact margins of two geoms combine; only for MuJoCo tasks. Matters for Ant and Hopper, which stand higher
+    /// under the rule of current MuJoCo than in the paper's runs.
     pub margin: Margin,
 }
 
@@ -99,7 +104,7 @@ impl Perturbation {
     }
 
     /// Refuses every perturbation, for tasks without physics to change.
-    pub(crate) fn refuse_all(&self, task: &str) -> Result<(), EnvError> {
+    pub fn refuse_all(&self, task: &str) -> Result<(), EnvError> {
         if self.is_none() {
             return Ok(());
         }
@@ -108,5 +113,36 @@ impl Perturbation {
             knob: "perturbation",
             remedy: "it has no friction or mass; choose a simulated task",
         })
+    }
+}
+
+/// The written form of a value that may be left to the task: the number, or the word `auto`.
+mod auto {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Word(String),
+    }
+
+    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map_or_else(|| Written::Word("auto".to_owned()), Written::Number).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(value) => Ok(Some(value)),
+            Written::Word(word) if word == "auto" => Ok(None),
+            Written::Word(word) => {
+                Err(D::Error::custom(format!("'{word}' is neither a number nor \"auto\"")))
+            }
+        }
+    }
+
+    #[cfg(feature = "schema")]
+    pub fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"anyOf": [{"const": "auto"}, {"type": "number"}]})
     }
 }

@@ -5,6 +5,7 @@ use crate::{EnvError, EnvSpec, Environment, SingleWorld, Worlds};
 /// Which simulator runs the worlds of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Physics {
     /// The batched simulator where it supports the model and agrees with the reference, else the reference.
     #[default]

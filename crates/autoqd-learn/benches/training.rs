@@ -8,9 +8,10 @@
 //! Times are wall clock on two threads for both, so nothing else should run beside it.
 
 use autoqd::config::{Layers, RunConfig};
-use autoqd::descriptor::{Descriptor, DescriptorContext, Elites};
+use autoqd::descriptor::{Descriptor, Elites};
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
 use autoqd::policy::PolicySpec;
+use autoqd::registry::{DescriptorContext, Registry};
 use autoqd::search::thread_pool;
 use autoqd::seeds::{Purpose, derive};
 use autoqd_env::{Physics, Task, load_task};
@@ -37,8 +38,8 @@ fn main() {
         let config = config(task, method, loaded.as_ref());
         let context = DescriptorContext { config: &config, spec: loaded.spec() };
         let mut descriptor: Box<dyn Descriptor> = match method {
-            "aurora" => Box::new(Aurora::new(context)),
-            _ => Box::new(LstmAurora::new(context)),
+            "aurora" => Box::new(Aurora::new(context).expect("its settings")),
+            _ => Box::new(LstmAurora::new(context).expect("its settings")),
         };
         let (evaluations, rate) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Reference, &pool);
         let (_, fast) = roll_out(&loaded, &config, descriptor.as_ref(), Physics::Auto, &pool);
@@ -67,9 +68,12 @@ fn peak_memory() -> String {
 }
 
 fn config(task: &str, method: &str, loaded: &dyn Task) -> RunConfig {
-    let layers = Layers::new().flag("task", task, "TASK").and_then(|l| l.flag("method", method, "METHOD"));
+    let mut registry = Registry::default();
+    autoqd_learn::register(&mut registry);
+    let layers =
+        Layers::new(&registry).flag("task", task, "TASK").and_then(|l| l.flag("method", method, "METHOD"));
     let config = layers.and_then(Layers::build).expect("a configuration");
-    config.resolve(&loaded.spec().into()).expect("a valid configuration")
+    config.resolve(&loaded.spec().into(), &registry).expect("a valid configuration")
 }
 
 /// Rolls random policies out and measures the steps per second.

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use autoqd::Error;
-use autoqd::config::AutoencoderSection;
-use autoqd::descriptor::{Descriptor, DescriptorContext, Elites, RefitReport};
+use autoqd::descriptor::{Descriptor, Elites, RefitReport};
 use autoqd::embedding::{Normalizer, RunningStatistics};
 use autoqd::evaluator::{Evaluation, Probe};
+use autoqd::registry::DescriptorContext;
 use autoqd::run_folder::Tensor;
 use autoqd::seeds::{Purpose, derive};
 use half::f16;
@@ -18,6 +18,7 @@ use crate::calibration::Calibration;
 use crate::error::LearnError;
 use crate::probes::LastState;
 use crate::random::Stream;
+use crate::section::AutoencoderSection;
 use crate::state_autoencoder::{StateAutoencoder, StateData};
 use crate::states::{Reservoir, States};
 use crate::trainer::Split;
@@ -56,10 +57,10 @@ mod stream {
 
 impl Aurora {
     /// The descriptor of a run at its start.
-    pub fn new(context: DescriptorContext<'_>) -> Self {
+    pub fn new(context: DescriptorContext<'_>) -> Result<Self, Error> {
         let DescriptorContext { config, spec } = context;
-        let (options, size) = (config.autoencoder.clone(), spec.observation_size);
-        let dimension = config.descriptor.measures_dimension;
+        let (options, size) = (config.section::<AutoencoderSection>()?, spec.observation_size);
+        let dimension = config.measures_dimension;
         let seed = derive(config.seed, Purpose::Training, [stream::WEIGHTS, 0, 0]);
         let map = Map {
             normalizer: Normalizer::identity(size),
@@ -68,7 +69,8 @@ impl Aurora {
         };
         let reservoir = Reservoir::new(options.reservoir);
         let (seed, episodes) = (config.seed, config.episodes);
-        Self { options, seed, size, dimension, episodes, map, samples: States::default(), reservoir }
+        let samples = States::default();
+        Ok(Self { options, seed, size, dimension, episodes, map, samples, reservoir })
     }
 
     /// The code of one state.
@@ -184,6 +186,10 @@ impl Descriptor for Aurora {
 
     fn remembered_bytes(&self, id: u64) -> usize {
         self.samples.bytes_of(id)
+    }
+
+    fn reserve_bytes(&self) -> usize {
+        self.options.reserve_bytes()
     }
 
     /// The random weights stay until the first refit; only scales are fitted.

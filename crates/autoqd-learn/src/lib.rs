@@ -12,12 +12,12 @@
 //!
 //! ```
 //! use autoqd::config::Layers;
-//! use autoqd::descriptor::Registry;
+//! use autoqd::registry::Registry;
 //! use autoqd::search::Search;
 //! let mut registry = Registry::default();
 //! autoqd_learn::register(&mut registry);
 //! let task = autoqd_env::load_task("point-maze", &Default::default())?;
-//! let config = Layers::new()
+//! let config = Layers::new(&registry)
 //!     .preset("quick")?
 //!     .set("method=aurora")?
 //!     .set("batch_size=4")?
@@ -25,7 +25,7 @@
 //!     .set("update_schedule=[2]")?
 //!     .flag("task", "point-maze", "TASK")?
 //!     .build()?
-//!     .resolve(&task.spec().into())?;
+//!     .resolve(&task.spec().into(), &registry)?;
 //! let mut search = Search::with_registry(config, task, &registry)?;
 //! search.step()?;
 //! let trained = search.step()?.refit.expect("a refit at iteration 2");
@@ -46,6 +46,7 @@ mod operation;
 mod probes;
 mod random;
 mod recurrent;
+mod section;
 mod sequence_autoencoder;
 mod sequence_training;
 mod state_autoencoder;
@@ -56,12 +57,16 @@ mod weights;
 pub use aurora::Aurora;
 pub use error::LearnError;
 pub use lstm_aurora::LstmAurora;
+pub use section::AutoencoderSection;
 
-use autoqd::config::Method;
-use autoqd::descriptor::Registry;
+use autoqd::config::MethodFacts;
+use autoqd::registry::{MethodKind, Registry};
 
 /// Adds the learned descriptors to those a program knows.
 pub fn register(registry: &mut Registry) {
-    registry.register(Method::Aurora, |context| Ok(Box::new(Aurora::new(context))));
-    registry.register(Method::LstmAurora, |context| Ok(Box::new(LstmAurora::new(context))));
+    registry.register_section::<AutoencoderSection>();
+    let facts = MethodFacts::learned("Codes of an autoencoder of final states.");
+    registry.register_method("aurora", facts, MethodKind::descriptor(Aurora::new));
+    let facts = MethodFacts::learned("Codes of a recurrent autoencoder of trajectories.");
+    registry.register_method("lstm-aurora", facts, MethodKind::descriptor(LstmAurora::new));
 }

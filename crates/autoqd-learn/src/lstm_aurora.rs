@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use autoqd::Error;
-use autoqd::config::AutoencoderSection;
-use autoqd::descriptor::{Descriptor, DescriptorContext, Elites, RefitReport};
+use autoqd::descriptor::{Descriptor, Elites, RefitReport};
 use autoqd::embedding::{Normalizer, RunningStatistics};
 use autoqd::evaluator::{Evaluation, Probe};
+use autoqd::registry::DescriptorContext;
 use autoqd::run_folder::Tensor;
 use autoqd::seeds::{Purpose, derive};
 use half::f16;
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::aurora::{map_tensors, stored};
 use crate::calibration::Calibration;
 use crate::probes::EveryNth;
+use crate::section::AutoencoderSection;
 use crate::sequence_autoencoder::SequenceAutoencoder;
 use crate::sequence_training::SequenceData;
 use crate::states::{States, to_half};
@@ -52,10 +53,10 @@ mod stream {
 
 impl LstmAurora {
     /// The descriptor of a run at its start.
-    pub fn new(context: DescriptorContext<'_>) -> Self {
+    pub fn new(context: DescriptorContext<'_>) -> Result<Self, Error> {
         let DescriptorContext { config, spec } = context;
-        let (options, size) = (config.autoencoder.clone(), spec.observation_size);
-        let dimension = config.descriptor.measures_dimension;
+        let (options, size) = (config.section::<AutoencoderSection>()?, spec.observation_size);
+        let dimension = config.measures_dimension;
         let seed = derive(config.seed, Purpose::Training, [stream::WEIGHTS, 0, 0]);
         let map = Map {
             normalizer: Normalizer::identity(size),
@@ -63,7 +64,7 @@ impl LstmAurora {
             calibration: Calibration::identity(dimension),
         };
         let trajectories = States::default();
-        Self { options, seed: config.seed, size, dimension, map, trajectories }
+        Ok(Self { options, seed: config.seed, size, dimension, map, trajectories })
     }
 
     /// The mean code of the trajectories of a policy: encoded first, then averaged.
@@ -133,6 +134,10 @@ impl Descriptor for LstmAurora {
 
     fn remembered_bytes(&self, id: u64) -> usize {
         self.trajectories.bytes_of(id)
+    }
+
+    fn reserve_bytes(&self) -> usize {
+        self.options.reserve_bytes()
     }
 
     /// The random weights stay until the first refit; only scales are fitted.

@@ -1,6 +1,5 @@
 //! Training of the autoencoder of trajectories.
 
-use autoqd::config::AutoencoderSection;
 use autoqd::descriptor::EpochLosses;
 use autoqd::embedding::Normalizer;
 use candle_core::{Device, Result, Tensor, Var};
@@ -8,6 +7,7 @@ use half::f16;
 
 use crate::error::LearnError;
 use crate::random::Stream;
+use crate::section::AutoencoderSection;
 use crate::sequence_autoencoder::{Batch, SequenceAutoencoder};
 use crate::trainer::{Loss, Split, Trainee, train};
 use crate::weights::variables;

@@ -1,12 +1,12 @@
 //! The autoencoder of single states: d -> 64 -> 32 -> k -> 32 -> 64 -> d, ReLU between, code and output linear.
 
-use autoqd::config::AutoencoderSection;
 use candle_core::{Device, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
 
 use crate::affine::affine;
 use crate::error::LearnError;
 use crate::random::Stream;
+use crate::section::AutoencoderSection;
 use crate::trainer::{Loss, Trained, Trainee, train};
 use crate::weights::{Matrix, variables};
 

@@ -1,6 +1,5 @@
 //! The training loop: epochs, validation, early stopping, and the weights of the best epoch.
 
-use autoqd::config::AutoencoderSection;
 use autoqd::descriptor::EpochLosses;
 use candle_core::backprop::GradStore;
 use candle_core::{Result, Tensor, Var};
@@ -8,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::adam::Adam;
 use crate::error::LearnError;
+use crate::section::AutoencoderSection;
 use crate::weights::values;
 
 /// Validation batches computed side by side; not all at once, which would unpack all data.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autoqd::config::{Layers, RunConfig};
-use autoqd::descriptor::Registry;
 use autoqd::observer::{IterationReport, Observer, ObserverError};
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE, TRAINING_FILE, read_training};
 use autoqd::runner::{Changes, Limits, Runner, load_search};
 use autoqd::search::Search;
@@ -26,7 +26,8 @@ fn maze() -> Arc<dyn Task> {
 }
 
 fn config(settings: &[&str]) -> RunConfig {
-    let mut layers = Layers::new().preset("quick").expect("a preset");
+    let registry = registry();
+    let mut layers = Layers::new(&registry).preset("quick").expect("a preset");
     let base = [
         "batch_size=6",
         "episodes=2",
@@ -41,7 +42,11 @@ fn config(settings: &[&str]) -> RunConfig {
         layers = layers.set(setting).expect("a valid setting");
     }
     let layers = layers.flag("task", "point-maze", "TASK").expect("a task");
-    layers.build().expect("a configuration").resolve(&maze().spec().into()).expect("a valid configuration")
+    layers
+        .build()
+        .expect("a configuration")
+        .resolve(&maze().spec().into(), &registry)
+        .expect("a valid configuration")
 }
 
 fn finish(config: RunConfig) -> Search {

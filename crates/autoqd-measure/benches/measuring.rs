@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autoqd::config::Layers;
-use autoqd::descriptor::Registry;
 use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
+use autoqd::registry::Registry;
 use autoqd::runner::{Limits, Runner};
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
@@ -73,11 +73,12 @@ impl Observer for Silent {
 
 fn small_run(path: PathBuf) -> PathBuf {
     let facts = autoqd_env::load_task("swimmer", &Default::default()).expect("a task of ours");
-    let config = Layers::new()
+    let registry = Registry::default();
+    let config = Layers::new(&registry)
         .preset("quick")
         .and_then(|layers| layers.flag("task", "swimmer", "TASK"))
         .and_then(|layers| layers.build())
-        .and_then(|config| config.resolve(&facts.spec().into()))
+        .and_then(|config| config.resolve(&facts.spec().into(), &registry))
         .expect("a valid configuration");
     let mut runner = Runner::create(&path, config, &Registry::default()).expect("a run");
     runner.run(Limits::default(), &|| false, &mut Silent).expect("a search");

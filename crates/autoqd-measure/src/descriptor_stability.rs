@@ -14,8 +14,9 @@ use crate::sample::sample;
 use crate::stability::{RolloutDescriptors, stability};
 use crate::statistics::quantile;
 use crate::store;
-use autoqd::descriptor::{Descriptor, Registry};
+use autoqd::descriptor::Descriptor;
 use autoqd::evaluator::{Evaluation, Probe};
+use autoqd::registry::Registry;
 use autoqd::runner::load_search;
 use autoqd::search::Search;
 

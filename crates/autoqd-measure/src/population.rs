@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::MetricsError;
 use autoqd::config::{PolicySection, RunConfig};
 use autoqd::policy::PolicySpec;
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, CONFIG_FILE, read_config, status};
-use autoqd::runner::perturbation;
 
 /// What the search spent on a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl Population {
             true => wrong(path, "the run has no archive yet; wait for its first checkpoint"),
             false => e.into(),
         })?;
-        let spent = status(path)?;
+        let spent = status(path, &Registry::default())?;
         let budget = Budget {
             evaluations: spent.evaluations,
             episodes: spent.evaluations * config.episodes as u64,
@@ -96,7 +96,7 @@ impl Population {
             path: path.to_owned(),
             folder: path.to_owned(),
             task: config.task.clone(),
-            perturbation: perturbation(&config.perturbation),
+            perturbation: config.perturbation,
             physics: Physics::Reference,
             method: config.method.to_string(),
             variant: config.method.to_string(),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use autoqd::config::Layers;
-use autoqd::descriptor::Registry;
 use autoqd::observer::{IterationReport, Observer, ObserverError};
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, RunFolder};
 use autoqd::runner::{Limits, Runner};
 use autoqd::search::thread_pool;
@@ -26,14 +26,20 @@ impl Observer for Silent {
 
 fn make_run(folder: &Path, task: &str, settings: &[&str]) -> PathBuf {
     let path = folder.join(settings.join(",").replace(['[', ']'], ""));
-    let mut layers = Layers::new().preset("quick").unwrap();
+    let registry = Registry::default();
+    let mut layers = Layers::new(&registry).preset("quick").unwrap();
     for setting in ["iterations=4", "batch_size=3", "update_schedule=[2]", "threads=1"].iter().chain(settings)
     {
         layers = layers.set(setting).unwrap();
     }
     let facts = autoqd_env::load_task(task, &Default::default()).unwrap();
-    let config =
-        layers.flag("task", task, "test").unwrap().build().unwrap().resolve(&facts.spec().into()).unwrap();
+    let config = layers
+        .flag("task", task, "test")
+        .unwrap()
+        .build()
+        .unwrap()
+        .resolve(&facts.spec().into(), &registry)
+        .unwrap();
     let mut runner = Runner::create(&path, config, &Registry::default()).unwrap();
     runner.run(Limits::default(), &|| false, &mut Silent).unwrap();
     path

@@ -12,11 +12,12 @@ use crate::rows::Rows;
 /// How candidates enter the archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum AddMode {
-    /// All at once, judged against the archive before the iteration.
+    /// All at once, each compared with the archive as it was before (pyribs).
     #[default]
     Batch,
-    /// One after the other, each judged against the archive the previous one left.
+    /// One after the other, each compared with the archive that the previous one left (the paper's pseudocode).
     Single,
 }
 

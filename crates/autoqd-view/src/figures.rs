@@ -21,7 +21,7 @@ const CURVES: [(&str, &str); 4] = [
 
 /// What the plots of an archive need; coloured by the objective or by a statistic of this name.
 pub fn archive_plot(run: &Run, table: &ArchiveTable, color: Option<&str>) -> ArchivePlot {
-    let layout = &run.config().archive.layout;
+    let layout = run.config().layout();
     let dimensions = table.measures.width;
     let bounds: Vec<(f64, f64)> = layout.bounds().iter().take(dimensions).map(|b| (b[0], b[1])).collect();
     let cells = match layout {

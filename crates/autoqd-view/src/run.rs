@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use autoqd::config::RunConfig;
 use autoqd::policy::{Policy, PolicySpec};
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ARCHIVE_FILE, ArchiveTable, Block, MetricsRow, RunFolderError, Status};
 use autoqd::run_folder::{read_config, read_metrics, status};
-use autoqd::runner;
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task, load_task};
 
 use crate::{Replay, ViewError};
@@ -82,7 +82,7 @@ impl Run {
 
     /// How far the run is.
     pub fn status(&self) -> Result<Status, ViewError> {
-        Ok(status(&self.path)?)
+        Ok(status(&self.path, &Registry::default())?)
     }
 
     /// The metrics so far; none before the first iteration.
@@ -149,7 +149,7 @@ impl Run {
 
 /// The run's own perturbation and a further change.
 fn perturbation(config: &RunConfig, change: Change) -> Perturbation {
-    let own = runner::perturbation(&config.perturbation);
+    let own = config.perturbation;
     Perturbation {
         friction_scale: own.friction_scale * change.friction_scale,
         mass_scale: own.mass_scale * change.mass_scale,

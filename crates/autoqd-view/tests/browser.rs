@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use autoqd::descriptor::Registry;
 use autoqd::policy::{Policy, PolicySpec};
+use autoqd::registry::Registry;
 use autoqd::runner::{Limits, Runner};
 use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Seed, Task};
 use autoqd_view::report::{ReportOptions, report};

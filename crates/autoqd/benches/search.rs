@@ -22,9 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use autoqd::config::Layers;
-use autoqd::descriptor::Registry;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 use autoqd::policy::PolicySpec;
+use autoqd::registry::Registry;
 use autoqd::search::{Search, Times, thread_pool};
 use autoqd_env::{Perturbation, Physics, Task, gymnasium_id, load_task};
 use tape::Tape;
@@ -168,12 +168,13 @@ struct Contender {
 
 impl Contender {
     fn new(task: &Arc<dyn Task>, physics: Physics, threads: usize, batch: usize) -> Self {
-        let config = Layers::new()
+        let registry = Registry::default();
+        let config = Layers::new(&registry)
             .preset("paper")
             .and_then(|layers| layers.set(&format!("batch_size={batch}")))
             .and_then(|layers| layers.flag("task", task.spec().name.as_str(), "TASK"))
             .and_then(|layers| layers.build())
-            .and_then(|config| config.resolve(&task.spec().into()))
+            .and_then(|config| config.resolve(&task.spec().into(), &registry))
             .expect("a valid configuration");
         let pool = thread_pool(Some(threads)).expect("threads");
         let policy = PolicySpec::for_task(&config.policy, task.spec()).expect("a policy");

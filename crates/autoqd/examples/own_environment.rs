@@ -5,6 +5,7 @@
 use std::sync::{Arc, LazyLock};
 
 use autoqd::config::Layers;
+use autoqd::registry::Registry;
 use autoqd::search::Search;
 use autoqd_env::{Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Seed, Task, Transition};
 use autoqd_qd::Archive;
@@ -69,8 +70,9 @@ impl Task for CartTask {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let config = Layers::new().preset("quick")?.flag("task", "cart", "example")?.build()?;
-    let mut search = Search::new(config.resolve(&(&*SPEC).into())?, Arc::new(CartTask))?;
+    let registry = Registry::default();
+    let config = Layers::new(&registry).preset("quick")?.flag("task", "cart", "example")?.build()?;
+    let mut search = Search::new(config.resolve(&(&*SPEC).into(), &registry)?, Arc::new(CartTask))?;
     while !search.finished() {
         search.step()?;
     }

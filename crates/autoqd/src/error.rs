@@ -21,14 +21,6 @@ pub enum Error {
     /// Somebody who watches the search.
     #[error("{0}")]
     Observer(crate::observer::ObserverError),
-    /// A method without a descriptor in this program.
-    #[error("method '{method}' is not part of this program; it knows {known}")]
-    UnknownMethod {
-        /// The method asked for.
-        method: String,
-        /// The methods there are.
-        known: String,
-    },
     /// Nothing to start from.
     #[error(
         "every episode of the first iteration of task '{task}' diverged; check the model and its time step \

@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod observer;
 pub mod parts;
 pub mod policy;
+pub mod registry;
 pub mod run_folder;
 pub mod runner;
 pub mod search;

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use autoqd_env::{Margin, Perturbation, Task, load_task};
 use autoqd_qd::{AnyArchive, Archive, Population};
 
 use crate::Error;
-use crate::config::{self, MarginRule, RunConfig, check_resume};
-use crate::descriptor::Registry;
+use crate::config::{RunConfig, check_resume};
 use crate::observer::{EndReason, IterationReport, Observer, RefitReport, StartReport};
 use crate::parts::Parts;
+use crate::registry::Registry;
 use crate::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config,
     read_timing, unix_time,
 };
 use crate::search::{FEATURES, HAND_MADE, Iteration, STATISTICS, Search};
+
+pub use crate::config::Changes;
 
 /// When to stop before all iterations are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,17 +26,6 @@ pub struct Limits {
     pub max_seconds: Option<f64>,
     /// Stop after the iteration in which this many environment steps of the whole run are reached.
     pub max_env_steps: Option<u64>,
-}
-
-/// What may be changed when a run is resumed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// More iterations than before.
-    pub iterations: Option<u64>,
-    /// Another number of threads.
-    pub threads: Option<std::num::NonZeroUsize>,
-    /// Another interval between checkpoints.
-    pub checkpoint_every: Option<u64>,
 }
 
 /// A search that writes into its run folder.
@@ -53,7 +42,7 @@ pub struct Runner {
 impl Runner {
     /// Starts a new run in a folder that is not in use.
     pub fn create(path: &Path, config: RunConfig, registry: &Registry) -> Result<Self, Error> {
-        let task = task_of(&config)?;
+        let task = registry.task_of(&config)?;
         // The search first: what cannot start should not leave a folder behind.
         let search = Search::with_registry(config, task, registry)?;
         let folder = RunFolder::create(path, search.config())?;
@@ -64,13 +53,13 @@ impl Runner {
     pub fn resume(path: &Path, changes: Changes, registry: &Registry) -> Result<Self, Error> {
         let folder = RunFolder::open(path)?;
         let stored = folder.config()?;
-        let config = changes.apply(&stored);
+        let config = stored.changed(changes)?;
         check_resume(&stored, &config)?;
         let loaded = folder.load_checkpoint()?;
         if let Some(loaded) = &loaded {
             check_resume(&loaded.config, &config)?;
         }
-        let mut search = Search::with_registry(config, task_of(&stored)?, registry)?;
+        let mut search = Search::with_registry(config, registry.task_of(&stored)?, registry)?;
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
             search.load(&mut loaded.checkpoint.parts)?;
@@ -185,7 +174,7 @@ impl Runner {
             })?;
         }
         let config = self.search.config();
-        let next_refit = config.next_refit(iteration.metrics.iteration);
+        let next_refit = config.next_refit(iteration.metrics.iteration, self.search.descriptor().refits());
         let metrics = iteration.metrics;
         Ok(observer.on_iteration(&IterationReport {
             iterations: config.iterations,
@@ -216,7 +205,7 @@ impl Runner {
             iteration: self.search.iteration(),
             iterations: config.iterations,
             threads: self.search.threads(),
-            candidates: config.emitters.candidates(),
+            candidates: config.candidates(),
             parameters: self.search.policy().parameter_count(),
             physics: self.search.physics_note(),
         }
@@ -230,34 +219,6 @@ fn unknown_parts(left: &Parts) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!("the checkpoint has parts that this version of autoqd does not know and leaves out: {list}")
     })
-}
-
-impl Changes {
-    fn apply(&self, config: &RunConfig) -> RunConfig {
-        let mut config = config.clone();
-        config.iterations = self.iterations.unwrap_or(config.iterations);
-        config.threads = self.threads.or(config.threads);
-        config.checkpoint_every = self.checkpoint_every.unwrap_or(config.checkpoint_every);
-        config
-    }
-}
-
-/// The task of a run, perturbed as its configuration says.
-pub fn task_of(config: &RunConfig) -> Result<Arc<dyn Task>, Error> {
-    Ok(load_task(&config.task, &perturbation(&config.perturbation))?)
-}
-
-/// A configured perturbation in the form that tasks take.
-pub fn perturbation(config: &config::Perturbation) -> Perturbation {
-    Perturbation {
-        friction_scale: config.friction_scale,
-        mass_scale: config.mass_scale,
-        friction: config.friction,
-        margin: match config.margin {
-            MarginRule::Current => Margin::Model,
-            MarginRule::PaperEra => Margin::PaperEra,
-        },
-    }
 }
 
 /// A task name as it is, a task file by its absolute path, so that a run can be resumed from anywhere.
@@ -341,9 +302,9 @@ pub fn descriptor_file(search: &Search) -> TensorFile {
 
 /// The search of a run as its latest checkpoint left it, to look at or to describe policies with.
 pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> Result<Search, Error> {
-    let mut config = read_config(path)?;
-    config.threads = threads.and_then(std::num::NonZeroUsize::new).or(config.threads);
-    let task = task_of(&config)?;
+    let threads = threads.and_then(std::num::NonZeroUsize::new);
+    let config = read_config(path)?.changed(Changes { threads, ..Changes::default() })?;
+    let task = registry.task_of(&config)?;
     let mut search = Search::with_registry(config, task, registry)?;
     search.load_without_memory(&mut Checkpoint::read(&path.join(CHECKPOINT_FILE))?.parts)?;
     Ok(search)

@@ -3,6 +3,7 @@
 use autoqd::config::{Layers, RunConfig, TaskFacts};
 use autoqd::observer::{IterationReport, Observer};
 use autoqd::parts::put_value;
+use autoqd::registry::Registry;
 use autoqd::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, CONFIG_FILE, Checkpoint, EVENTS_FILE, LoadedCheckpoint,
     MANIFEST_FILE, METRICS_FILE, MetricsRow, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, Row,
@@ -17,9 +18,10 @@ use std::process::{Command, Stdio};
 fn config(sets: &[&str]) -> RunConfig {
     let facts =
         TaskFacts { observation_size: 8, action_size: 2, objective_min: 0.0, measures: vec![[0.0, 1.0]; 3] };
-    let layers = Layers::new().set("task=swimmer").unwrap().set("iterations=30").unwrap();
+    let registry = Registry::default();
+    let layers = Layers::new(&registry).set("task=swimmer").unwrap().set("iterations=30").unwrap();
     let layers = sets.iter().fold(layers, |layers, set| layers.set(set).unwrap());
-    layers.build().unwrap().resolve(&facts).unwrap()
+    layers.build().unwrap().resolve(&facts, &registry).unwrap()
 }
 
 fn metrics(iteration: u64) -> MetricsRow {
@@ -130,10 +132,10 @@ fn two_processes_cannot_work_in_one_folder() {
     let first = RunFolder::create(&path, &config(&[])).unwrap();
     let message = RunFolder::open(&path).unwrap_err().to_string();
     assert!(message.contains(&format!("process {}", std::process::id())), "{message}");
-    assert_eq!(status(&path).unwrap().state, RunState::Running);
-    assert_eq!(status(&path).unwrap().pid, Some(std::process::id()));
+    assert_eq!(status(&path, &Registry::default()).unwrap().state, RunState::Running);
+    assert_eq!(status(&path, &Registry::default()).unwrap().pid, Some(std::process::id()));
     drop(first);
-    assert_eq!(status(&path).unwrap().state, RunState::Stopped);
+    assert_eq!(status(&path, &Registry::default()).unwrap().state, RunState::Stopped);
     assert!(RunFolder::open(&path).is_ok());
 }
 
@@ -390,7 +392,7 @@ fn a_read_only_folder_is_a_clear_error_and_can_still_be_read() {
     ] {
         assert!(message.contains("Read-only") && message.contains("--out"), "{message}");
     }
-    assert_eq!(status(&path).unwrap().iteration, 5);
+    assert_eq!(status(&path, &Registry::default()).unwrap().iteration, 5);
     assert!(verify(&path).unwrap().ok);
     disk.remount("rw");
     assert_eq!(
@@ -436,7 +438,7 @@ fn a_log_of_an_older_version_is_read_and_gets_the_new_columns_when_it_is_continu
     let rows = read_metrics(&path).unwrap();
     assert_eq!((rows[2].elites, rows[2].qd_score, rows[2].evaluations), (6, 1.5, 0));
     assert!(rows[1].qd_score.is_nan() && rows[0].outside.is_nan(), "missing numbers are not numbers");
-    assert_eq!(status(&path).unwrap().iteration, 3);
+    assert_eq!(status(&path, &Registry::default()).unwrap().iteration, 3);
     let mut logs = folder.logs(2).unwrap();
     logs.append(&metrics(3), &timing(3)).unwrap();
     let cells = cells(&path.join(METRICS_FILE));
@@ -519,14 +521,14 @@ fn status_says_what_a_run_did_without_loading_it() {
     let path = parent.path().join("run");
     let config = config(&[]);
     let folder = RunFolder::create(&path, &config).unwrap();
-    let fresh = status(&path).unwrap();
+    let fresh = status(&path, &Registry::default()).unwrap();
     assert_eq!((fresh.iteration, fresh.coverage, fresh.checkpoint_iteration), (0, None, None));
     work(&folder, &config, 0, 12);
     // Only the header of the checkpoint is needed.
     let short = fs::read(path.join(CHECKPOINT_FILE)).unwrap();
     fs::write(path.join(CHECKPOINT_FILE), &short[..short.len() / 2]).unwrap();
     drop(folder);
-    let json = serde_json::to_value(status(&path).unwrap()).unwrap();
+    let json = serde_json::to_value(status(&path, &Registry::default()).unwrap()).unwrap();
     for (key, value) in [
         ("iteration", 12.0),
         ("iterations", 30.0),
@@ -541,7 +543,7 @@ fn status_says_what_a_run_did_without_loading_it() {
     }
     assert_eq!((json["state"].as_str(), json["pid"].as_u64()), (Some("stopped"), None));
     assert!(json["coverage"].is_f64() && json["qd_score"].is_f64() && json["best_objective"].is_f64());
-    let error = status(parent.path()).unwrap_err().to_string();
+    let error = status(parent.path(), &Registry::default()).unwrap_err().to_string();
     assert!(error.contains("not a run folder"), "{error}");
 }
 
@@ -557,9 +559,9 @@ fn verify_finds_every_change() {
         TensorFile { tensors: vec![Tensor::f32("phase", &[3], &[0.5, 1.0, 1.5])], ..TensorFile::default() };
     folder.write_descriptor(&tensors).unwrap();
     folder.write_manifest(30).unwrap();
-    assert_eq!(status(&path).unwrap().state, RunState::Running);
+    assert_eq!(status(&path, &Registry::default()).unwrap().state, RunState::Running);
     drop(folder);
-    assert_eq!(status(&path).unwrap().state, RunState::Finished);
+    assert_eq!(status(&path, &Registry::default()).unwrap().state, RunState::Finished);
     let sound = verify(&path).unwrap();
     assert!(sound.ok, "{sound:#?}");
     assert_eq!((sound.iteration, sound.archive_digest), (Some(30), Some(table().digest())));

@@ -3,6 +3,7 @@
 use autoqd::config::{Layers, RunConfig, TaskFacts};
 use autoqd::export::{TableFormat, write_table};
 use autoqd::parts::put_value;
+use autoqd::registry::Registry;
 use autoqd::run_folder::{
     ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, MetricsRow, RunFolder, Tensor, TensorFile, TimingRow,
 };
@@ -12,7 +13,8 @@ use std::process::Command;
 
 fn config() -> RunConfig {
     let facts = TaskFacts { observation_size: 8, action_size: 2, objective_min: 0.0, measures: vec![] };
-    Layers::new().set("task=swimmer").unwrap().build().unwrap().resolve(&facts).unwrap()
+    let registry = Registry::default();
+    Layers::new(&registry).set("task=swimmer").unwrap().build().unwrap().resolve(&facts, &registry).unwrap()
 }
 
 fn table(rows: usize) -> ArchiveTable {

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autoqd::config::{Layers, RunConfig};
-use autoqd::descriptor::Registry;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
 use autoqd::parts::{Parts, PutParts};
 use autoqd::policy;
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ARCHIVE_FILE, DESCRIPTOR_FILE, METRICS_FILE, RunFolder};
 use autoqd::runner::{Changes, Limits, Runner};
 use autoqd::search::Search;
@@ -20,13 +20,18 @@ fn maze() -> Arc<dyn Task> {
 }
 
 fn config(settings: &[&str]) -> RunConfig {
-    let mut layers = Layers::new().preset("quick").expect("a preset");
+    let registry = Registry::default();
+    let mut layers = Layers::new(&registry).preset("quick").expect("a preset");
     let base = ["batch_size=6", "episodes=2", "iterations=12", "update_schedule=[4,8]", "checkpoint_every=3"];
     for setting in base.iter().chain(settings) {
         layers = layers.set(setting).expect("a valid setting");
     }
     let layers = layers.flag("task", "point-maze", "TASK").expect("a task");
-    layers.build().expect("a configuration").resolve(&maze().spec().into()).expect("a valid configuration")
+    layers
+        .build()
+        .expect("a configuration")
+        .resolve(&maze().spec().into(), &registry)
+        .expect("a valid configuration")
 }
 
 fn finish(config: RunConfig) -> Search {

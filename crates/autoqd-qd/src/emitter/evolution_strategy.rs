@@ -12,11 +12,12 @@ use crate::rng::Rng;
 /// Which candidates become parents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum SelectionRule {
     /// The better half.
     #[default]
     Mu,
-    /// All that the archive accepted.
+    /// Those the archive accepted.
     Filter,
 }
 

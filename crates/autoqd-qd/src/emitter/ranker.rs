@@ -9,24 +9,25 @@ use crate::rng::Rng;
 
 /// What candidates are ranked by; larger is better. The names are pyribs'.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum Ranker {
-    /// Improvement value.
+    /// Improvement over the archive's threshold (CMA-MAE).
     #[default]
     #[serde(rename = "imp")]
     Improvement,
-    /// Status, then improvement value.
+    /// New cells first, then improvement (CMA-ME).
     #[serde(rename = "2imp")]
     TwoStageImprovement,
     /// Objective.
     #[serde(rename = "obj")]
     Objective,
-    /// Status, then objective.
+    /// New cells first, then objective.
     #[serde(rename = "2obj")]
     TwoStageObjective,
-    /// Projection of the measures on a random direction, redrawn at every restart.
+    /// Progress along a random direction of the measures, redrawn at every restart.
     #[serde(rename = "rd")]
     RandomDirection,
-    /// Status, then projection on a random direction.
+    /// New cells first, then progress along a random direction.
     #[serde(rename = "2rd")]
     TwoStageRandomDirection,
 }

@@ -86,11 +86,13 @@ pub enum StopReason {
 /// The scale of the rank-one term of CMA-ES.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub enum RankOne {
-    /// c1^2 and an evolution path in units of sigma, as pyribs computes it.
+    /// As pyribs computes it: c1^2 and an evolution path in units of sigma, so that the term is smaller by the factor
+    /// c1 sigma^2.
     #[default]
     Pyribs,
-    /// c1 and a path of normalised steps, as the literature has it.
+    /// As the CMA-ES tutorial defines it: c1 and a path of normalised steps.
     Textbook,
 }
 

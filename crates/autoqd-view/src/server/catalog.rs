@@ -158,7 +158,7 @@ fn encode(run: &Run, table: &ArchiveTable, version: &str) -> Bytes {
     }
     columns.extend(table.statistics.iter().cloned());
     let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-    let layout = &run.config().archive.layout;
+    let layout = run.config().layout();
     let cells = match layout {
         ArchiveLayout::Grid { cells, .. } => Some(cells),
         _ => None,

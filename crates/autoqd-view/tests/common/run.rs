@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use autoqd::config::{Layers, RunConfig};
-use autoqd::descriptor::Registry;
 use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::policy::PolicySpec;
+use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, Block, MetricsRow, RunFolder, TimingRow};
 use autoqd::runner::{Limits, Runner};
 use autoqd_env::{Perturbation, load_task};
@@ -16,7 +16,8 @@ use super::Numbers;
 /// A small configuration: few candidates, one episode.
 pub fn config(task: &str, iterations: u64, more: &[&str]) -> RunConfig {
     let facts = load_task(task, &Perturbation::default()).unwrap();
-    let mut layers = Layers::new();
+    let registry = Registry::default();
+    let mut layers = Layers::new(&registry);
     let few = [
         "emitters=2",
         "batch_size=12",
@@ -30,7 +31,7 @@ pub fn config(task: &str, iterations: u64, more: &[&str]) -> RunConfig {
     }
     let layers =
         layers.flag("task", task, "test").unwrap().flag("iterations", iterations as i64, "test").unwrap();
-    layers.build().unwrap().resolve(&facts.spec().into()).unwrap()
+    layers.build().unwrap().resolve(&facts.spec().into(), &registry).unwrap()
 }
 
 /// A finished real run.
@@ -79,7 +80,7 @@ pub fn random_archive(config: &RunConfig, elites: usize) -> ArchiveTable {
     let mut numbers = Numbers(7);
     // Steps coprime to the number of cells visit each of them once.
     let cell = |i: usize| (i * 7919) % 10_000;
-    let bounds = config.archive.layout.bounds();
+    let bounds = config.layout().bounds();
     let middle =
         |d: usize, at: usize| bounds[d][0] + (bounds[d][1] - bounds[d][0]) * (at as f64 + 0.5) / 100.0;
     let place = |i: usize| [middle(0, cell(i) / 100), middle(1, cell(i) % 100)];

@@ -41,94 +41,6 @@ macro_rules! choice {
 }
 
 choice! {
-    /// What tells two behaviours apart.
-    Method {
-        /// Measures learned from occupancy embeddings (the method of the paper).
-        #[default]
-        Autoqd = "autoqd",
-        /// The task's hand-made measures.
-        Regular = "regular",
-        /// Codes of an autoencoder of final states.
-        Aurora = "aurora",
-        /// Codes of a recurrent autoencoder of trajectories.
-        LstmAurora = "lstm-aurora",
-    }
-}
-
-choice! {
-    /// How new candidates are made.
-    EmitterKind {
-        /// CMA-ES with a full covariance matrix (the paper).
-        #[default]
-        Cma = "cma",
-        /// CMA-ES that keeps the covariance at the identity: the same search within a short life, much cheaper.
-        Csa = "csa",
-        /// CMA-ES with a diagonal covariance matrix.
-        Sep = "sep",
-        /// LM-MA-ES, a limited-memory evolution strategy for many parameters.
-        LmMa = "lm-ma",
-        /// OpenAI-ES: mirrored sampling and Adam.
-        Openai = "openai",
-        /// MAP-Elites with the iso+line operator.
-        IsoLine = "iso-line",
-        /// MAP-Elites with Gaussian mutation.
-        Gaussian = "gaussian",
-    }
-}
-
-choice! {
-    /// By what an evolution strategy ranks its candidates.
-    Ranker {
-        /// Improvement over the archive's threshold (CMA-MAE).
-        #[default]
-        Imp = "imp",
-        /// New cells first, then improvement (CMA-ME).
-        TwoImp = "2imp",
-        /// Objective.
-        Obj = "obj",
-        /// New cells first, then objective.
-        TwoObj = "2obj",
-        /// Progress along a random direction of the measures.
-        Rd = "rd",
-        /// New cells first, then progress along a random direction.
-        TwoRd = "2rd",
-    }
-}
-
-choice! {
-    /// Which candidates become parents.
-    Selection {
-        /// The better half.
-        #[default]
-        Mu = "mu",
-        /// Those the archive accepted.
-        Filter = "filter",
-    }
-}
-
-choice! {
-    /// The rank-one term of the covariance update.
-    RankOne {
-        /// As pyribs computes it, where the term is smaller by the factor c1 sigma^2.
-        #[default]
-        Pyribs = "pyribs",
-        /// As the CMA-ES tutorial defines it.
-        Textbook = "textbook",
-    }
-}
-
-choice! {
-    /// How the candidates of an iteration enter the archives.
-    AddMode {
-        /// All at once, each compared with the archive as it was before (pyribs).
-        #[default]
-        Batch = "batch",
-        /// One after the other (the paper's pseudocode).
-        Single = "single",
-    }
-}
-
-choice! {
     /// How the archive divides the measure space.
     ArchiveKind {
         /// A regular grid.
@@ -167,17 +79,6 @@ choice! {
 }
 
 choice! {
-    /// Structure of the policy's weight matrices.
-    PolicyKind {
-        /// One weight per diagonal: a few hundred parameters instead of tens of thousands.
-        #[default]
-        Toeplitz = "toeplitz",
-        /// One weight per connection.
-        Dense = "dense",
-    }
-}
-
-choice! {
     /// The parameters that the emitters start from.
     InitialPolicy {
         /// All zero: the policy that always gives the middle of the action bounds.
@@ -209,16 +110,5 @@ choice! {
         Frozen = "frozen",
         /// Not at all.
         None = "none",
-    }
-}
-
-choice! {
-    /// How contact margins of two geoms combine.
-    MarginRule {
-        /// As the simulator does it: the sum.
-        #[default]
-        Current = "current",
-        /// As MuJoCo did until 3.4, and so in the paper's runs: the larger one.
-        PaperEra = "paper-era",
     }
 }

@@ -1,7 +1,7 @@
 //! Merging of preset, file, `--set` and flags.
 
-use super::schema::{fields, sections};
-use super::{Config, ConfigError, preset};
+use super::catalog::unknown_name;
+use super::{Catalog, Config, ConfigError, preset};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Table, Value};
@@ -10,22 +10,34 @@ use toml::{Table, Value};
 ///
 /// ```
 /// use autoqd::config::Layers;
-/// let layers = Layers::new().toml("seed = 3\nepisodes = 2", "run.toml")?.set("episodes=4")?;
+/// use autoqd::registry::Registry;
+/// let registry = Registry::default();
+/// let layers = Layers::new(&registry).toml("seed = 3\nepisodes = 2", "run.toml")?.set("episodes=4")?;
 /// let config = layers.build()?;
 /// assert_eq!((config.seed, config.episodes), (3, 4));
 /// # Ok::<(), autoqd::config::ConfigError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct Layers {
+#[derive(Clone, Debug)]
+pub struct Layers<'a> {
+    catalog: &'a Catalog,
+    /// Whether sections that no part has registered are kept as they are.
+    lenient: bool,
     merged: Table,
     /// Where each key got its value, for error messages.
     origins: BTreeMap<String, String>,
 }
 
-impl Layers {
-    /// Nothing but defaults.
-    pub fn new() -> Self {
-        Self::default()
+impl<'a> Layers<'a> {
+    /// Nothing but defaults; the keys are those of the configuration itself and of the sections of registered parts.
+    pub fn new(catalog: &'a impl AsRef<Catalog>) -> Self {
+        let (merged, origins) = (Table::new(), BTreeMap::new());
+        Self { catalog: catalog.as_ref(), lenient: false, merged, origins }
+    }
+
+    /// For a configuration that some program has checked before: names of parts are taken as they are, and sections
+    /// are kept unread, so that a run folder can be looked at by a program that does not have all its parts.
+    pub(super) fn stored() -> Layers<'static> {
+        Layers { lenient: true, ..Layers::new(Catalog::none()) }
     }
 
     /// Adds a preset.
@@ -68,10 +80,39 @@ impl Layers {
 
     /// The configuration with all layers applied.
     pub fn build(self) -> Result<Config, ConfigError> {
-        serde_path_to_error::deserialize(Value::Table(self.merged.clone())).map_err(|e| {
-            let path = e.path().to_string();
-            self.type_error(&path, e.inner())
-        })
+        let known = |name: &str| self.catalog.section(name).is_some() || !self.is_core(name);
+        let (own, core): (Table, Table) = self.merged.clone().into_iter().partition(|(name, _)| known(name));
+        let mut config: Config = serde_path_to_error::deserialize(Value::Table(core))
+            .map_err(|e| self.type_error(&e.path().to_string(), e.inner().message()))?;
+        self.check_names(&config)?;
+        for kind in self.catalog.sections() {
+            let written = own.get(kind.name).and_then(Value::as_table).cloned().unwrap_or_default();
+            let table = (kind.read)(&written)
+                .map_err(|(key, message)| self.type_error(&format!("{}.{key}", kind.name), &message))?;
+            config.sections.0.insert(kind.name.to_owned(), table);
+        }
+        let unread = own.into_iter().filter(|(name, _)| self.catalog.section(name).is_none());
+        let unread = unread.filter_map(|(name, value)| Some((name, value.as_table()?.clone())));
+        config.sections.0.extend(unread);
+        Ok(config)
+    }
+
+    /// Whether a key outside any section is one of the configuration itself.
+    fn is_core(&self, name: &str) -> bool {
+        let keys = self.catalog.keys();
+        keys.sections.iter().any(|(section, _)| section == name) || keys.fields.iter().any(|f| f.key == name)
+    }
+
+    fn check_names(&self, config: &Config) -> Result<(), ConfigError> {
+        let given = [&config.method, &config.evaluator, &config.emitter];
+        for ((key, names), given) in self.catalog.names().iter().zip(given) {
+            let known = names.iter().map(|(name, _)| *name);
+            if !names.is_empty() && known.clone().all(|name| name != given) {
+                let origin = self.origins.get(*key).map_or("configuration", String::as_str);
+                return Err(unknown_name(key, given, known, origin));
+            }
+        }
+        Ok(())
     }
 
     fn merge(&mut self, table: Table, prefix: &str, origin: &str) -> Result<(), ConfigError> {
@@ -83,14 +124,19 @@ impl Layers {
     }
 
     fn insert(&mut self, key: String, value: Value, origin: &str) -> Result<(), ConfigError> {
-        if sections().iter().any(|(name, _)| *name == key) {
+        let keys = self.catalog.keys();
+        if keys.sections.iter().any(|(name, _)| *name == key) {
             return match value {
                 Value::Table(table) => self.merge(table, &key, origin),
-                value => Err(section_error(key, &value, origin)),
+                value => Err(self.section_error(key, &value, origin)),
             };
         }
-        if !fields().iter().any(|f| f.key == key) {
-            return Err(unknown_key(key, origin));
+        if self.lenient && value.is_table() && !key.contains('.') {
+            self.merged.insert(key, value);
+            return Ok(());
+        }
+        if !keys.fields.iter().any(|f| f.key == key) {
+            return Err(self.unknown_key(key, origin));
         }
         self.origins.insert(key.clone(), origin.to_owned());
         match key.split_once('.') {
@@ -103,11 +149,11 @@ impl Layers {
         Ok(())
     }
 
-    fn type_error(&self, path: &str, error: &toml::de::Error) -> ConfigError {
+    fn type_error(&self, path: &str, message: &str) -> ConfigError {
         let owns = |key: &str| {
             path.strip_prefix(key).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
         };
-        let field = fields().iter().filter(|f| owns(&f.key)).max_by_key(|f| f.key.len());
+        let field = self.catalog.fields().iter().filter(|f| owns(&f.key)).max_by_key(|f| f.key.len());
         let key = field.map_or(path, |f| f.key.as_str());
         let value = key.split('.').try_fold(&self.merged, |table, name| match table.get(name) {
             Some(Value::Table(inner)) => Ok(inner),
@@ -117,39 +163,39 @@ impl Layers {
             key: key.to_owned(),
             origin: self.origins.get(key).cloned().unwrap_or_else(|| "configuration".to_owned()),
             value: value.map_or_else(|v| v.map_or_else(String::new, Value::to_string), Table::to_string),
-            expected: field.map_or_else(|| error.message().to_owned(), |f| f.expected.clone()),
+            expected: field.map_or_else(|| message.to_owned(), |f| f.expected.clone()),
         }
     }
-}
 
-fn section_error(key: String, value: &Value, origin: &str) -> ConfigError {
-    let prefix = format!("{key}.");
-    let keys: Vec<_> =
-        fields().iter().filter(|f| f.key.starts_with(&prefix)).map(|f| f.key.as_str()).collect();
-    ConfigError::Type {
-        origin: origin.to_owned(),
-        value: value.to_string(),
-        expected: format!("a section with the keys {}", keys.join(", ")),
-        key,
+    fn section_error(&self, key: String, value: &Value, origin: &str) -> ConfigError {
+        let prefix = format!("{key}.");
+        let fields = self.catalog.fields().iter().filter(|f| f.key.starts_with(&prefix));
+        let keys: Vec<_> = fields.map(|f| f.key.as_str()).collect();
+        ConfigError::Type {
+            origin: origin.to_owned(),
+            value: value.to_string(),
+            expected: format!("a section with the keys {}", keys.join(", ")),
+            key,
+        }
     }
-}
 
-fn unknown_key(key: String, origin: &str) -> ConfigError {
-    let suggestion = match nearest(&key) {
-        Some(near) => format!("; did you mean '{near}'?"),
-        None => "; 'autoqd run --help' lists all keys".to_owned(),
-    };
-    ConfigError::UnknownKey { key, origin: origin.to_owned(), suggestion }
-}
+    fn unknown_key(&self, key: String, origin: &str) -> ConfigError {
+        let suggestion = match self.nearest(&key) {
+            Some(near) => format!("; did you mean '{near}'?"),
+            None => "; 'autoqd run --help' lists all keys".to_owned(),
+        };
+        ConfigError::UnknownKey { key, origin: origin.to_owned(), suggestion }
+    }
 
-/// The key that looks most like the given one, by its whole name or its last part.
-fn nearest(key: &str) -> Option<&'static str> {
-    let wanted = key.replace('-', "_");
-    let last = |k: &'static str| k.rsplit('.').next().unwrap_or(k);
-    let score = |k: &'static str| {
-        let whole = strsim::normalized_damerau_levenshtein(&wanted, k);
-        whole.max(strsim::normalized_damerau_levenshtein(&wanted, last(k)) - 0.01)
-    };
-    let scored = fields().iter().map(|f| (score(&f.key), f.key.as_str()));
-    scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(s, _)| *s > 0.5).map(|(_, k)| k)
+    /// The key that looks most like the given one, by its whole name or its last part.
+    fn nearest(&self, key: &str) -> Option<&'a str> {
+        let wanted = key.replace('-', "_");
+        let last = |k: &'a str| k.rsplit('.').next().unwrap_or(k);
+        let score = |k: &'a str| {
+            let whole = strsim::normalized_damerau_levenshtein(&wanted, k);
+            whole.max(strsim::normalized_damerau_levenshtein(&wanted, last(k)) - 0.01)
+        };
+        let scored = self.catalog.fields().iter().map(|f| (score(&f.key), f.key.as_str()));
+        scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(s, _)| *s > 0.5).map(|(_, k)| k)
+    }
 }

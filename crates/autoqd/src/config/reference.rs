@@ -1,21 +1,23 @@
-//! The reference page and the help text of all keys, generated from the doc comments of [`Config`](super::Config).
+//! The reference page and the help text of all keys, generated from the doc comments of [`Config`](super::Config) and of
+//! registered sections.
 
-use super::schema::{Field, fields, sections};
+use super::{Catalog, Field, fields};
 use std::fmt::Write;
 
 /// The reference page of all keys, in Markdown.
-pub fn reference_page() -> String {
+pub fn reference_page(catalog: &impl AsRef<Catalog>) -> String {
+    let fields = fields(catalog);
     let mut page = String::from(INTRODUCTION);
     for name in super::preset_names() {
         let text = super::preset(name).unwrap_or_default();
         let _ = write!(page, "\n### `{name}`\n\n```toml\n{text}```\n");
     }
     page.push_str("\n## Keys\n");
-    fields().iter().filter(|f| !f.key.contains('.')).for_each(|f| write_field(&mut page, f));
-    for (section, doc) in sections() {
+    fields.iter().filter(|f| !f.key.contains('.')).for_each(|f| write_field(&mut page, f));
+    for (section, doc) in &catalog.as_ref().keys().sections {
         let _ = write!(page, "\n## [{section}]\n\n{doc}\n");
         let prefix = format!("{section}.");
-        fields().iter().filter(|f| f.key.starts_with(&prefix)).for_each(|f| write_field(&mut page, f));
+        fields.iter().filter(|f| f.key.starts_with(&prefix)).for_each(|f| write_field(&mut page, f));
     }
     page
 }
@@ -23,12 +25,12 @@ pub fn reference_page() -> String {
 /// Every key with its default and meaning as plain text, for the help of a program.
 ///
 /// ```
-/// let help = autoqd::config::settings_help();
+/// let help = autoqd::config::settings_help(&autoqd::registry::Registry::default());
 /// assert!(help.contains("  embedding.gamma = 0.999\n"));
 /// ```
-pub fn settings_help() -> String {
+pub fn settings_help(catalog: &impl AsRef<Catalog>) -> String {
     let mut help = String::from("Settings, for --set and configuration files, with their defaults:\n");
-    for Field { key, expected, default, doc, choices } in fields() {
+    for Field { key, expected, default, doc, choices } in fields(catalog) {
         let _ = write!(help, "\n  {key} = {default}\n{}", indented(doc, 6));
         if choices.is_empty() {
             help.push_str(&indented(&format!("Takes {expected}."), 6));
@@ -63,7 +65,7 @@ fn indented(text: &str, spaces: usize) -> String {
 
 const INTRODUCTION: &str = "# Configuration reference
 
-Generated from the source by `AUTOQD_BLESS=1 cargo test -p autoqd --test config`; do not edit.
+Generated from the source by `AUTOQD_BLESS=1 cargo test -p autoqd-learn --test settings`; do not edit.
 
 A run is configured by layers, the later one winning: defaults, `--preset NAME`, `--config FILE.toml`,
 `--set key=value` (dotted keys, any number of times), and the flags of `autoqd run`. The complete result is written

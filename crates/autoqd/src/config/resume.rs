@@ -1,20 +1,53 @@
 //! What may change between a run and its continuation.
 
-use super::{ConfigError, RunConfig};
+use super::{Auto, ConfigError, RunConfig};
+use std::num::NonZeroUsize;
 use toml::{Table, Value};
 
 /// Keys that do not influence what has already been computed.
 const FREE: &[&str] = &["iterations", "threads", "checkpoint_every"];
 
+/// What may be changed when a run is resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// More iterations than before.
+    pub iterations: Option<u64>,
+    /// Another number of threads.
+    pub threads: Option<NonZeroUsize>,
+    /// Another interval between checkpoints.
+    pub checkpoint_every: Option<u64>,
+}
+
+impl RunConfig {
+    /// The same configuration with some changes; they must be allowed in themselves.
+    pub fn changed(&self, changes: Changes) -> Result<Self, ConfigError> {
+        let mut config = (**self).clone();
+        config.iterations = changes.iterations.unwrap_or(config.iterations);
+        config.threads = changes.threads.map_or(config.threads, |threads| Auto::Value(threads.get()));
+        config.checkpoint_every = changes.checkpoint_every.unwrap_or(config.checkpoint_every);
+        Self::new(config)
+    }
+}
+
+impl RunConfig {
+    /// Whether both search for the same: all but what changes nothing but the time is equal.
+    pub fn same_search(&self, other: &Self) -> bool {
+        let plain = |config: &Self| {
+            let mut table = config.to_table();
+            table.retain(|key, _| !["threads", "checkpoint_every"].contains(&&key[..]));
+            table
+        };
+        plain(self) == plain(other)
+    }
+}
+
 /// Checks that `new` continues the run made with `old`: only `iterations` (upwards), `threads` and
-/// `checkpoint_every` may differ. What differs must be allowed in itself.
+/// `checkpoint_every` may differ.
 pub fn check_resume(old: &RunConfig, new: &RunConfig) -> Result<(), ConfigError> {
     if new.iterations < old.iterations {
         return Err(ConfigError::ResumeFewer { old: old.iterations, new: new.iterations });
     }
-    new.to_config().check()?;
-    let table = |config: &RunConfig| Table::try_from(config.to_config()).unwrap_or_default();
-    match first_difference(&table(old), &table(new), "") {
+    match first_difference(&old.to_table(), &new.to_table(), "") {
         None => Ok(()),
         Some((key, old, new)) => Err(ConfigError::ResumeChanged { key, old, new }),
     }

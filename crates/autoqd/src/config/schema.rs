@@ -1,8 +1,7 @@
-//! The list of all keys, taken from the doc comments and types of [`Config`].
+//! The list of all keys, taken from the doc comments and types of [`Config`] and of registered sections.
 
-use super::Config;
-use serde_json::Value;
-use std::sync::OnceLock;
+use super::{Catalog, Config};
+use serde_json::{Value, json};
 
 /// One key of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,35 +18,63 @@ pub struct Field {
     pub choices: Vec<(String, String)>,
 }
 
+/// Every key, and the sections with their descriptions, in order.
+#[derive(Debug)]
+pub(super) struct Keys {
+    pub fields: Vec<Field>,
+    pub sections: Vec<(String, String)>,
+}
+
+impl Keys {
+    pub fn of(catalog: &Catalog) -> Self {
+        let schema = schema_of(catalog);
+        let mut defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
+        for kind in catalog.sections() {
+            defaults.insert(kind.name.to_owned(), kind.defaults().into());
+        }
+        let mut fields = Vec::new();
+        collect(&schema, "", &toml::Value::Table(defaults), &mut fields);
+        let sections = properties(&schema).filter(|(_, schema)| schema.get("properties").is_some());
+        let sections = sections.map(|(name, schema)| (name.clone(), text(schema, "description"))).collect();
+        Self { fields, sections }
+    }
+}
+
 /// Every key of the configuration, in the order of the reference page.
 ///
 /// ```
-/// let gamma = autoqd::config::fields().iter().find(|f| f.key == "embedding.gamma").unwrap();
+/// let registry = autoqd::registry::Registry::default();
+/// let gamma = autoqd::config::fields(&registry).iter().find(|f| f.key == "embedding.gamma").unwrap();
 /// assert_eq!(gamma.default, "0.999");
 /// ```
-pub fn fields() -> &'static [Field] {
-    static FIELDS: OnceLock<Vec<Field>> = OnceLock::new();
-    FIELDS.get_or_init(|| {
-        let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
-        let mut fields = Vec::new();
-        collect(&json_schema(), "", &toml::Value::Table(defaults), &mut fields);
-        fields
-    })
+pub fn fields(catalog: &impl AsRef<Catalog>) -> &[Field] {
+    catalog.as_ref().fields()
 }
 
 /// The JSON schema of a configuration file, for editors.
-pub fn json_schema() -> Value {
-    schemars::schema_for!(Config).to_value()
+pub fn json_schema(catalog: &impl AsRef<Catalog>) -> Value {
+    schema_of(catalog.as_ref())
 }
 
-/// Names and descriptions of the sections, in order.
-pub(super) fn sections() -> &'static [(String, String)] {
-    static SECTIONS: OnceLock<Vec<(String, String)>> = OnceLock::new();
-    SECTIONS.get_or_init(|| {
-        let schema = json_schema();
-        let sections = properties(&schema).filter(|(_, schema)| schema.get("properties").is_some());
-        sections.map(|(name, schema)| (name.clone(), text(schema, "description"))).collect()
-    })
+fn schema_of(catalog: &Catalog) -> Value {
+    let mut schema = schemars::schema_for!(Config).to_value();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return schema };
+    for (key, names) in catalog.names() {
+        let Some(property) = properties.get_mut(key).filter(|_| !names.is_empty()) else { continue };
+        let choices: Vec<Value> =
+            names.iter().map(|(name, doc)| json!({"const": name, "description": doc})).collect();
+        let default = property.get("default").cloned();
+        *property =
+            json!({"description": text(property, "description"), "oneOf": choices, "default": default});
+    }
+    for kind in catalog.sections() {
+        let mut section = (kind.schema)();
+        if let Some(section) = section.as_object_mut() {
+            section.retain(|key, _| !["$schema", "title"].contains(&key.as_str()));
+        }
+        properties.insert(kind.name.to_owned(), section);
+    }
+    schema
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {

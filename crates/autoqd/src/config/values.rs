@@ -125,24 +125,45 @@ impl From<Option<f64>> for Floor {
     }
 }
 
-/// When an evolution strategy starts again from an elite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-pub enum Restart {
-    /// Every so many iterations, and when it has converged.
-    Every(u64),
-    /// By a rule.
-    Rule(RestartRule),
-}
+/// The written form of a [`RestartRule`](autoqd_qd::RestartRule): a number of iterations, or the name of a rule.
+pub(super) mod restart {
+    use crate::config::rules::{Check, INTEGER_MAX, whole};
+    use autoqd_qd::RestartRule;
+    use serde::de::IntoDeserializer;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A restart rule with a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum RestartRule {
-    /// Only when the strategy has converged.
-    Basic,
-    /// When no candidate was accepted, and when it has converged.
-    NoImprovement,
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Name(String),
+    }
+
+    pub fn serialize<S: Serializer>(rule: &RestartRule, serializer: S) -> Result<S::Ok, S::Error> {
+        match rule {
+            RestartRule::Every(iterations) => iterations.serialize(serializer),
+            named => named.serialize(serializer),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RestartRule, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(iterations) => Ok(RestartRule::Every(iterations)),
+            Written::Name(name) => RestartRule::deserialize(name.into_deserializer()),
+        }
+    }
+
+    pub fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"oneOf": [{"const": "basic"}, {"const": "no_improvement"}]}
+        ]})
+    }
+
+    pub fn at_least_one(key: &'static str, rule: &RestartRule) -> Check {
+        match rule {
+            RestartRule::Every(iterations) => whole(1, INTEGER_MAX)(key, iterations),
+            _ => Ok(()),
+        }
+    }
 }

@@ -5,11 +5,9 @@
 //! it again (its *features*), and is refitted on a schedule to the elites found so far.
 
 mod autoqd;
-mod registry;
 mod regular;
 
 pub use autoqd::{AutoQd, AutoQdOptions};
-pub use registry::{DescriptorContext, Registry};
 pub use regular::Regular;
 
 use std::collections::BTreeSet;
@@ -115,6 +113,12 @@ pub trait Descriptor: Send + Sync {
     /// Bytes that [`Descriptor::remember`] keeps for a candidate; elites in reserve are limited by them.
     fn remembered_bytes(&self, _id: u64) -> usize {
         0
+    }
+
+    /// Most bytes that [`Descriptor::remember`] may keep for all elites in reserve; beyond that the lowest objective
+    /// leaves the reserve.
+    fn reserve_bytes(&self) -> usize {
+        usize::MAX
     }
 
     /// The measures of a policy that no archive holds, from its rollouts under [`Descriptor::probes`].

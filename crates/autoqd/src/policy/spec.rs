@@ -5,16 +5,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::config::{self, PolicySection};
+use crate::config::PolicySection;
 
 /// How the weight matrices are parameterised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum PolicyKind {
-    /// One parameter per diagonal: a search space of hundreds of dimensions instead of tens of thousands.
+    /// One weight per diagonal: a few hundred parameters instead of tens of thousands.
     #[default]
     Toeplitz,
-    /// One parameter per weight.
+    /// One weight per connection.
     Dense,
 }
 
@@ -40,6 +41,16 @@ impl Biases {
             Self::Hidden => "hidden",
             Self::All => "all",
             Self::None => "none",
+        }
+    }
+}
+
+impl PolicyKind {
+    /// The word as written in a configuration file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Toeplitz => "toeplitz",
+            Self::Dense => "dense",
         }
     }
 }
@@ -132,12 +143,8 @@ impl PolicySpec {
 
     /// The policy that a configuration describes for a task.
     pub fn for_task(policy: &PolicySection, task: &EnvSpec) -> Result<Self, Error> {
-        let kind = match policy.kind {
-            config::PolicyKind::Toeplitz => PolicyKind::Toeplitz,
-            config::PolicyKind::Dense => PolicyKind::Dense,
-        };
         let (low, high) = (task.action_low.clone(), task.action_high.clone());
-        let spec = Self::new(kind, policy.hidden.clone(), task.observation_size, low, high)?;
+        let spec = Self::new(policy.kind, policy.hidden.clone(), task.observation_size, low, high)?;
         Ok(spec.with_biases(policy.bias))
     }
 

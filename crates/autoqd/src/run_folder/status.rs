@@ -7,6 +7,7 @@ use super::{
     CHECKPOINT_FILE, Checkpoint, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, RunFolderError, TIMING_FILE,
     read_config,
 };
+use crate::config::Catalog;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,7 @@ pub struct Status {
 }
 
 /// Reads the status of a run without loading its archive or checkpoint.
-pub fn status(folder: &Path) -> Result<Status, RunFolderError> {
+pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, RunFolderError> {
     let config = read_config(folder)?;
     let metrics = if_there(last_row::<MetricsRow>(&folder.join(METRICS_FILE)))?.unwrap_or_else(no_metrics);
     let timing = if_there(last_row::<TimingRow>(&folder.join(TIMING_FILE)))?.unwrap_or_default();
@@ -87,7 +88,7 @@ pub fn status(folder: &Path) -> Result<Status, RunFolderError> {
         iteration: metrics.iteration,
         iterations: config.iterations,
         checkpoint_iteration: checkpoint_iteration(folder),
-        next_refit: config.next_refit(metrics.iteration),
+        next_refit: config.next_refit(metrics.iteration, config.refits(catalog)),
         elites: metrics.elites,
         coverage: finite(metrics.coverage),
         qd_score: finite(metrics.qd_score),

@@ -1,17 +1,13 @@
 //! From a configuration to archives and emitters.
 
 use autoqd_qd::{
-    AnyArchive, AnyEmitter, CellConfig, Centroids, CvtConfig, DominatedNoveltyConfig, EsEmitterConfig,
-    GaussianConfig, GridConfig, IsoLineConfig, OpenAiOptions, RestartRule, Scheduler, SelectionRule,
-    StrategyConfig,
+    AnyArchive, CellConfig, Centroids, CvtConfig, DominatedNoveltyConfig, GridConfig, Scheduler,
 };
 
 use crate::Error;
-use crate::config::{
-    AddMode, ArchiveConfig, ArchiveLayout, EmitterConfig, EmitterKind, InitialPolicy, RankOne, Restart,
-    RestartRule as RestartWord, RunConfig, Selection,
-};
+use crate::config::{ArchiveLayout, InitialPolicy, RunConfig};
 use crate::policy::{self, PolicySpec};
+use crate::registry::{EmitterContext, Registry};
 use crate::seeds::{Purpose, derive};
 
 /// Sizes of what is stored with every elite.
@@ -37,38 +33,32 @@ const LLOYD_STEPS: usize = 50;
 
 /// The search archive, whose thresholds drive the emitters.
 pub(super) fn search_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArchive, Error> {
-    let archive = &config.archive;
-    let cell = if archive.threshold_min.is_finite() {
-        CellConfig::annealing(archive.learning_rate, archive.threshold_min)
+    let cell = if config.threshold_min().is_finite() {
+        CellConfig::annealing(config.learning_rate, config.threshold_min())
     } else {
         CellConfig::elitist()
     };
-    build_archive(config, archive, cell, sizes)
+    build_archive(config, cell, sizes)
 }
 
 /// The result archive, which keeps the best of every cell above the floor.
 pub(super) fn result_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArchive, Error> {
-    let cell = match config.archive.floor {
+    let cell = match config.floor() {
         // A learning rate of 1 sets a cell's threshold to what it holds.
         Some(floor) => CellConfig::annealing(1.0, floor),
         None => CellConfig::elitist(),
     };
-    build_archive(config, &config.archive, cell, sizes)
+    build_archive(config, cell, sizes)
 }
 
-fn build_archive(
-    config: &RunConfig,
-    archive: &ArchiveConfig,
-    cell: CellConfig,
-    sizes: Sizes,
-) -> Result<AnyArchive, Error> {
+fn build_archive(config: &RunConfig, cell: CellConfig, sizes: Sizes) -> Result<AnyArchive, Error> {
     let fields = fields(sizes);
-    let mut cell = cell.qd_score_offset(archive.qd_offset);
+    let mut cell = cell.qd_score_offset(config.qd_offset());
     for (name, width) in &fields {
         cell = cell.field(name, *width);
     }
     let ranges = |bounds: &[[f64; 2]]| bounds.iter().map(|b| (b[0], b[1])).collect::<Vec<_>>();
-    Ok(match &archive.layout {
+    Ok(match config.layout() {
         ArchiveLayout::Grid { cells, bounds } => {
             GridConfig::new(sizes.parameters, cells, &ranges(bounds)).cell(cell).build()?.into()
         }
@@ -81,7 +71,7 @@ fn build_archive(
         ArchiveLayout::Dns { size, k, .. } => {
             let mut dns = DominatedNoveltyConfig::new(sizes.parameters, sizes.measures, *size);
             dns.neighbours = *k;
-            dns.qd_score_offset = archive.qd_offset;
+            dns.qd_score_offset = config.qd_offset();
             dns.fields = cell.fields;
             dns.build()?.into()
         }
@@ -95,71 +85,20 @@ fn fields(sizes: Sizes) -> Vec<(&'static str, usize)> {
 }
 
 /// The emitters; each has a random stream of its own.
-pub(super) fn scheduler(config: &RunConfig, policy: &PolicySpec) -> Result<Scheduler, Error> {
-    let emitters = config
-        .emitters
-        .sigma0
-        .iter()
-        .enumerate()
-        .map(|(i, sigma0)| {
-            let seed = |purpose| derive(config.seed, purpose, [i as u64, 0, 0]);
-            let x0 = match config.policy.initial {
-                InitialPolicy::Zeros => vec![0.0; policy.parameter_count()],
-                InitialPolicy::Uniform => policy::uniform(policy, seed(Purpose::InitialPolicy)),
-            };
-            emitter(&config.emitters, x0, *sigma0, seed(Purpose::Emitters))
-        })
-        .collect::<Result<Vec<_>, Error>>()?;
-    let mode = match config.add_mode {
-        AddMode::Batch => autoqd_qd::AddMode::Batch,
-        AddMode::Single => autoqd_qd::AddMode::Single,
+pub(super) fn scheduler(
+    config: &RunConfig,
+    policy: &PolicySpec,
+    registry: &Registry,
+) -> Result<Scheduler, Error> {
+    let emitter = |(i, sigma0): (usize, &f64)| {
+        let seed = |purpose| derive(config.seed, purpose, [i as u64, 0, 0]);
+        let x0 = match config.policy.initial {
+            InitialPolicy::Zeros => vec![0.0; policy.parameter_count()],
+            InitialPolicy::Uniform => policy::uniform(policy, seed(Purpose::InitialPolicy)),
+        };
+        let (sigma0, batch_size, seed) = (*sigma0, config.batch_size, seed(Purpose::Emitters));
+        registry.emitter(EmitterContext { config, x0, sigma0, batch_size, seed })
     };
-    Ok(Scheduler::new(emitters)?.with_add_mode(mode))
-}
-
-fn emitter(config: &EmitterConfig, x0: Vec<f64>, sigma0: f64, seed: u64) -> Result<AnyEmitter, Error> {
-    let batch_size = config.batch_size;
-    let strategy = match config.kind {
-        EmitterKind::IsoLine => {
-            let (iso_sigma, line_sigma) = (config.iso_line.iso_sigma, config.iso_line.line_sigma);
-            return Ok(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds: None, seed }
-                .build()?
-                .into());
-        }
-        EmitterKind::Gaussian => {
-            let mut gaussian = GaussianConfig::new(x0, sigma0, seed);
-            gaussian.batch_size = batch_size;
-            return Ok(gaussian.build()?.into());
-        }
-        EmitterKind::Cma => StrategyConfig::CmaEs { rank_one: rank_one(config) },
-        EmitterKind::Csa => StrategyConfig::Isotropic,
-        EmitterKind::Sep => StrategyConfig::SepCmaEs { rank_one: rank_one(config) },
-        EmitterKind::LmMa => StrategyConfig::LmMaEs { vectors: None },
-        EmitterKind::Openai => StrategyConfig::OpenAiEs(OpenAiOptions {
-            lr: config.openai.learning_rate,
-            l2_coeff: config.openai.l2,
-            ..OpenAiOptions::default()
-        }),
-    };
-    let emitter = EsEmitterConfig::new(x0, sigma0, seed)
-        .batch_size(batch_size)
-        .strategy(strategy)
-        .ranker(config.ranker.as_str().parse()?)
-        .selection_rule(match config.selection {
-            Selection::Mu => SelectionRule::Mu,
-            Selection::Filter => SelectionRule::Filter,
-        })
-        .restart_rule(match config.restart {
-            Restart::Every(n) => RestartRule::Every(n),
-            Restart::Rule(RestartWord::Basic) => RestartRule::Basic,
-            Restart::Rule(RestartWord::NoImprovement) => RestartRule::NoImprovement,
-        });
-    Ok(emitter.build()?.into())
-}
-
-fn rank_one(config: &EmitterConfig) -> autoqd_qd::RankOne {
-    match config.rank_one {
-        RankOne::Pyribs => autoqd_qd::RankOne::Pyribs,
-        RankOne::Textbook => autoqd_qd::RankOne::Textbook,
-    }
+    let emitters = config.sigma0().iter().enumerate().map(emitter).collect::<Result<Vec<_>, Error>>()?;
+    Ok(Scheduler::new(emitters)?.with_add_mode(config.add_mode))
 }

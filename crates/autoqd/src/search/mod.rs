@@ -21,9 +21,10 @@ pub use refit::Refit;
 
 use crate::Error;
 use crate::config::{ArchiveLayout, EpisodeSeeds, RunConfig};
-use crate::descriptor::{Descriptor, DescriptorContext, Elites, Registry};
-use crate::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
+use crate::descriptor::{Descriptor, Elites};
+use crate::evaluator::{Candidates, Evaluation, Evaluator};
 use crate::policy::PolicySpec;
+use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
 use crate::run_folder::MetricsRow;
 use crate::seeds;
 use build::Sizes;
@@ -69,17 +70,19 @@ pub struct Times {
 ///
 /// ```
 /// use autoqd::config::Layers;
+/// use autoqd::registry::Registry;
 /// use autoqd::search::Search;
 /// use autoqd_qd::Archive;
 /// let task = autoqd_env::load_task("point-maze", &Default::default())?;
-/// let config = Layers::new()
+/// let registry = Registry::default();
+/// let config = Layers::new(&registry)
 ///     .preset("quick")?
 ///     .set("batch_size=4")?
 ///     .set("iterations=3")?
 ///     .set("update_schedule=[2]")?
 ///     .flag("task", "point-maze", "TASK")?
 ///     .build()?
-///     .resolve(&task.spec().into())?;
+///     .resolve(&task.spec().into(), &registry)?;
 /// let mut search = Search::new(config, task)?;
 /// while !search.finished() {
 ///     search.step()?;
@@ -111,11 +114,12 @@ impl Search {
 
     /// A search with the descriptors of a registry.
     pub fn with_registry(config: RunConfig, task: Arc<dyn Task>, registry: &Registry) -> Result<Self, Error> {
-        let pool = thread_pool(config.threads.map(std::num::NonZero::get))?;
+        let pool = thread_pool(config.threads())?;
         let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let spec = task.spec().clone();
-        let evaluator = LocalEvaluator::new(task, policy, config.physics, pool.clone())?;
-        Self::with_evaluator(config, spec, Arc::new(evaluator), pool, registry)
+        let context = EvaluatorContext { config: &config, task, policy, pool: pool.clone() };
+        let evaluator = registry.evaluator(context)?;
+        Self::with_evaluator(config, spec, evaluator, pool, registry)
     }
 
     /// A search whose evaluations run elsewhere.
@@ -127,7 +131,7 @@ impl Search {
         registry: &Registry,
     ) -> Result<Self, Error> {
         let policy = PolicySpec::for_task(&config.policy, &spec)?;
-        let descriptor = registry.build(DescriptorContext { config: &config, spec: &spec })?;
+        let descriptor = registry.descriptor(DescriptorContext { config: &config, spec: &spec })?;
         let sizes = Sizes {
             parameters: policy.parameter_count(),
             measures: descriptor.dimension(),
@@ -139,8 +143,8 @@ impl Search {
             AnyArchive::DominatedNovelty(_) => None,
             _ => Some(build::result_archive(&config, sizes)?),
         };
-        let reserve = Reserve::new(config.descriptor.reserve, archive.schema().clone());
-        let scheduler = build::scheduler(&config, &policy)?;
+        let reserve = Reserve::new(config.reserve, archive.schema().clone());
+        let scheduler = build::scheduler(&config, &policy, registry)?;
         let (iteration, totals) = (0, Totals::default());
         Ok(Self {
             config,
@@ -382,7 +386,7 @@ impl Search {
             refit_before: f64::NAN,
             refit_after: f64::NAN,
             refit_angle: f64::NAN,
-            outside: match &self.config.archive.layout {
+            outside: match self.config.layout() {
                 ArchiveLayout::Dns { .. } => f64::NAN,
                 layout => outside::share_outside(self.result().elites(), layout.bounds()),
             },

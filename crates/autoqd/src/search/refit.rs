@@ -39,7 +39,7 @@ impl Refit {
 impl Search {
     /// Refits at the start of an iteration of the schedule. An empty archive has nothing to fit.
     pub(super) fn refit_if_due(&mut self, iteration: u64) -> Result<Option<Refit>, Error> {
-        let due = self.config.descriptor.update_schedule.contains(&iteration);
+        let due = self.config.update_schedule.contains(&iteration);
         if !due || !self.descriptor.refits() || self.result().is_empty() {
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Search {
 
     /// Takes the lowest objectives out of the reserve until what the descriptor remembers of the rest fits.
     fn limit_reserve(&mut self) -> Result<usize, Error> {
-        let mut left = self.config.autoencoder.reserve_megabytes * 1_000_000;
+        let mut left = self.descriptor.reserve_bytes();
         let mut fits = |id: &&u64| {
             let bytes = self.descriptor.remembered_bytes(**id);
             let fits = bytes <= left;

@@ -1,0 +1,164 @@
+//! The exchangeable parts of a run, by name: methods, emitters, evaluators, tasks.
+//!
+//! A program fills one [`Registry`] and gives it to everything that starts, resumes, measures or shows runs. A part of
+//! another crate is one `register` call away from all that the built-in ones have: configuration file, help, run
+//! folder, resume, measuring and the explorer.
+
+mod emitters;
+mod evaluators;
+mod methods;
+mod tasks;
+
+pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection, SearchEmitter};
+pub use evaluators::EvaluatorContext;
+pub use methods::{DescriptorContext, MethodKind};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use autoqd_env::{Perturbation, Task};
+
+use crate::Error;
+use crate::config::{Catalog, MethodFacts, PartFacts, RunConfig, Section};
+use crate::descriptor::Descriptor;
+use crate::evaluator::Evaluator;
+use emitters::BuildEmitter;
+use evaluators::BuildEvaluator;
+use tasks::BuildTask;
+
+/// The parts that a program knows.
+///
+/// ```
+/// use autoqd::config::PartFacts;
+/// use autoqd::registry::Registry;
+/// use autoqd_qd::GaussianConfig;
+/// let mut registry = Registry::default();
+/// registry.register_emitter("mutant", PartFacts::new("Gaussian mutation with a tenth of the step."), |context| {
+///     let mut gaussian = GaussianConfig::new(context.x0, 0.1 * context.sigma0, context.seed);
+///     gaussian.batch_size = context.batch_size;
+///     Ok(gaussian.build()?.into())
+/// });
+/// assert!(registry.catalog().emitter_names().any(|name| name == "mutant"));
+/// let message = registry.task("hoper", &Default::default()).err().unwrap().to_string();
+/// assert!(message.contains("did you mean 'hopper'"), "{message}");
+/// ```
+pub struct Registry {
+    catalog: Catalog,
+    methods: BTreeMap<String, MethodKind>,
+    emitters: BTreeMap<String, BuildEmitter>,
+    evaluators: BTreeMap<String, BuildEvaluator>,
+    tasks: BTreeMap<String, BuildTask>,
+}
+
+impl Default for Registry {
+    /// What this crate has: AutoQD and hand-made measures, all emitters of `autoqd-qd`, rollouts in this process, and
+    /// the tasks of `autoqd-env`.
+    fn default() -> Self {
+        let mut registry = Self::empty();
+        methods::register(&mut registry);
+        emitters::register(&mut registry);
+        evaluators::register(&mut registry);
+        registry
+    }
+}
+
+impl AsRef<Catalog> for Registry {
+    fn as_ref(&self) -> &Catalog {
+        &self.catalog
+    }
+}
+
+impl Registry {
+    /// Nothing but the tasks of `autoqd-env`.
+    pub fn empty() -> Self {
+        Self {
+            catalog: Catalog::default(),
+            methods: BTreeMap::new(),
+            emitters: BTreeMap::new(),
+            evaluators: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        }
+    }
+
+    /// What the configuration knows of the registered parts.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Adds, or replaces, a method.
+    pub fn register_method(&mut self, name: &str, facts: MethodFacts, kind: MethodKind) {
+        self.catalog.add_method(name, facts);
+        self.methods.insert(name.to_owned(), kind);
+    }
+
+    /// Adds, or replaces, an emitter.
+    pub fn register_emitter(
+        &mut self,
+        name: &str,
+        facts: PartFacts,
+        build: impl Fn(EmitterContext<'_>) -> Result<SearchEmitter, Error> + Send + Sync + 'static,
+    ) {
+        self.catalog.add_emitter(name, facts);
+        self.emitters.insert(name.to_owned(), Box::new(build));
+    }
+
+    /// Adds, or replaces, an evaluator.
+    pub fn register_evaluator(
+        &mut self,
+        name: &str,
+        facts: PartFacts,
+        build: impl Fn(EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> + Send + Sync + 'static,
+    ) {
+        self.catalog.add_evaluator(name, facts);
+        self.evaluators.insert(name.to_owned(), Box::new(build));
+    }
+
+    /// Adds, or replaces, a task. It may have the name of a built-in one, which is hidden then.
+    pub fn register_task(
+        &mut self,
+        name: &str,
+        build: impl Fn(&Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync + 'static,
+    ) {
+        self.tasks.insert(name.to_owned(), Box::new(build));
+    }
+
+    /// Adds, or replaces, a section of the configuration, for the settings of a registered part.
+    pub fn register_section<S: Section>(&mut self) {
+        self.catalog.add_section::<S>();
+    }
+
+    /// Builds the descriptor of a run.
+    pub fn descriptor(&self, context: DescriptorContext<'_>) -> Result<Box<dyn Descriptor>, Error> {
+        self.catalog.method(&context.config.method)?;
+        match &self.methods[&context.config.method] {
+            MethodKind::Descriptor(build) => build(context),
+        }
+    }
+
+    /// Builds one of the emitters of a run.
+    pub fn emitter(&self, context: EmitterContext<'_>) -> Result<SearchEmitter, Error> {
+        self.catalog.emitter(&context.config.emitter)?;
+        self.emitters[&context.config.emitter](context)
+    }
+
+    /// Builds the evaluator of a run.
+    pub fn evaluator(&self, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> {
+        self.catalog.evaluator(&context.config.evaluator)?;
+        self.evaluators[&context.config.evaluator](context)
+    }
+
+    /// A registered or built-in task by name, or the task of a file.
+    pub fn task(&self, name: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, Error> {
+        tasks::find(&self.tasks, name, perturbation)
+    }
+
+    /// The task of a run, perturbed as its configuration says.
+    pub fn task_of(&self, config: &RunConfig) -> Result<Arc<dyn Task>, Error> {
+        self.task(&config.task, &config.perturbation)
+    }
+
+    /// Names of all tasks that need no file: registered ones first.
+    pub fn task_names(&self) -> Vec<&str> {
+        tasks::names(&self.tasks)
+    }
+}
