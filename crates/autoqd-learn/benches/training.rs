@@ -98,7 +98,8 @@ fn roll_out(
     let seeds: Vec<u64> = (0..(POLICIES * EPISODES) as u64).collect();
     let candidates = Candidates { parameters: &parameters, dimension, seeds: &seeds, episodes: EPISODES };
     let start = Instant::now();
-    let evaluations = evaluator.evaluate(candidates, &descriptor.probes()).expect("evaluations");
+    let evaluations =
+        evaluator.evaluate(candidates, &descriptor.probes().expect("probes")).expect("evaluations");
     let steps: u64 = evaluations.iter().map(Evaluation::steps).sum();
     (evaluations, steps as f64 / start.elapsed().as_secs_f64())
 }

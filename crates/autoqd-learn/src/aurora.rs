@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use autoqd::Error;
 use autoqd::descriptor::{Descriptor, Elites, RefitReport};
@@ -158,8 +157,9 @@ impl Descriptor for Aurora {
         self.episodes * self.size
     }
 
-    fn probes(&self) -> Vec<Arc<dyn Probe>> {
-        vec![Arc::new(LastState { size: self.size, samples: self.options.states_per_episode })]
+    fn probes(&self) -> Result<Vec<Probe>, Error> {
+        let samples = self.options.states_per_episode;
+        Ok(vec![Probe::new(&LastState { size: self.size, samples })?])
     }
 
     fn features(&self, evaluation: &Evaluation) -> Vec<f64> {

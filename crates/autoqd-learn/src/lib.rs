@@ -65,6 +65,8 @@ use autoqd::registry::{MethodKind, Registry};
 /// Adds the learned descriptors to those a program knows.
 pub fn register(registry: &mut Registry) {
     registry.register_section::<AutoencoderSection>();
+    registry.register_probe::<probes::LastState>();
+    registry.register_probe::<probes::EveryNth>();
     let facts = MethodFacts::learned("Codes of an autoencoder of final states.");
     registry.register_method("aurora", facts, MethodKind::descriptor(Aurora::new));
     let facts = MethodFacts::learned("Codes of a recurrent autoencoder of trajectories.");

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use autoqd::Error;
 use autoqd::descriptor::{Descriptor, Elites, RefitReport};
@@ -115,8 +114,8 @@ impl Descriptor for LstmAurora {
         0
     }
 
-    fn probes(&self) -> Vec<Arc<dyn Probe>> {
-        vec![Arc::new(EveryNth { period: self.options.period })]
+    fn probes(&self) -> Result<Vec<Probe>, Error> {
+        Ok(vec![Probe::new(&EveryNth { period: self.options.period })?])
     }
 
     fn features(&self, _evaluation: &Evaluation) -> Vec<f64> {

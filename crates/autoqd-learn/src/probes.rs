@@ -1,12 +1,15 @@
 //! Which states of an episode the descriptors see.
 
-use autoqd::evaluator::{Probe, Record, Watcher};
-use autoqd::kernels::Instructions;
+use std::sync::Arc;
+
+use autoqd::evaluator::{ProbeKind, Record, Step, Watcher};
 use autoqd::seeds::{Purpose, derive};
+use serde::{Deserialize, Serialize};
 
 use crate::states::rounded;
 
 /// The last state of an episode, then some states at uniformly random times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastState {
     /// Length of an observation.
     pub size: usize,
@@ -14,8 +17,10 @@ pub struct LastState {
     pub samples: usize,
 }
 
-impl Probe for LastState {
-    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
+impl ProbeKind for LastState {
+    const NAME: &'static str = "last-state";
+
+    fn watcher(self: &Arc<Self>) -> Box<dyn Watcher> {
         let (size, samples) = (self.size, self.samples);
         Box::new(LastStateWatcher { size, samples, seed: 0, time: 0, picked: Vec::new() })
     }
@@ -36,8 +41,8 @@ impl Watcher for LastStateWatcher {
     }
 
     /// Reservoir sampling: the state at time t replaces one of the n kept with probability n / (t + 1).
-    fn observe(&mut self, observation: &[f64], _action: &[f32]) {
-        let state = observation.iter().map(|x| rounded(*x));
+    fn step(&mut self, step: &Step<'_>) {
+        let state = step.observation.iter().map(|x| rounded(*x));
         if self.picked.len() < self.samples * self.size {
             self.picked.extend(state);
         } else {
@@ -61,13 +66,16 @@ impl Watcher for LastStateWatcher {
 }
 
 /// Every so many states of an episode, from the first on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EveryNth {
     /// Steps from one state to the next.
     pub period: usize,
 }
 
-impl Probe for EveryNth {
-    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
+impl ProbeKind for EveryNth {
+    const NAME: &'static str = "every-nth";
+
+    fn watcher(self: &Arc<Self>) -> Box<dyn Watcher> {
         Box::new(EveryNthWatcher { period: self.period, time: 0, states: Vec::new() })
     }
 }
@@ -84,9 +92,9 @@ impl Watcher for EveryNthWatcher {
         self.states.clear();
     }
 
-    fn observe(&mut self, observation: &[f64], _action: &[f32]) {
+    fn step(&mut self, step: &Step<'_>) {
         if self.time.is_multiple_of(self.period) {
-            self.states.extend(observation.iter().map(|x| rounded(*x)));
+            self.states.extend(step.observation.iter().map(|x| rounded(*x)));
         }
         self.time += 1;
     }

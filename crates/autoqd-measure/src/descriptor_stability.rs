@@ -147,7 +147,8 @@ impl Part<'_> {
         policies: &[usize],
         seeds: &[u64],
     ) -> Result<Vec<Vec<f64>>, MetricsError> {
-        let probes: Vec<Vec<Arc<dyn Probe>>> = self.descriptors.iter().map(|d| d.probes()).collect();
+        let probes: Vec<Vec<Probe>> =
+            self.descriptors.iter().map(|d| d.probes()).collect::<Result<_, _>>()?;
         let evaluations =
             rollouts.evaluate(policies, &seeds.repeat(policies.len()), seeds.len(), &probes.concat())?;
         let mut first = 0;

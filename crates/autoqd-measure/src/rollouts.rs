@@ -155,8 +155,8 @@ impl<'a> Rollouts<'a> {
         seeds: &[u64],
         embedding: Option<&Arc<Embedding>>,
     ) -> Result<Vec<PolicyResult>, MetricsError> {
-        let probes: Vec<Arc<dyn Probe>> =
-            embedding.into_iter().map(|e| Arc::new(PsiProbe(e.clone())) as Arc<dyn Probe>).collect();
+        let probes = embedding.map(|e| Probe::new(&PsiProbe(e.clone()))).transpose()?.into_iter();
+        let probes: Vec<Probe> = probes.collect();
         let gamma = embedding.map(|e| e.options().gamma);
         let evaluations = self.evaluate(policies, &seeds.repeat(policies.len()), seeds.len(), &probes)?;
         let dimension = embedding.map_or(0, |e| e.dimension());
@@ -169,7 +169,7 @@ impl<'a> Rollouts<'a> {
 
     /// One rollout of each chosen policy, with a seed of its own, for the statistics of their observations.
     pub fn statistics(&self, policies: &[usize], seeds: &[u64]) -> Result<RunningStatistics, MetricsError> {
-        let probe: Arc<dyn Probe> = Arc::new(StatisticsProbe(self.observation_size));
+        let probe = Probe::new(&StatisticsProbe(self.observation_size))?;
         let mut statistics = RunningStatistics::new(self.observation_size);
         for episode in self.evaluate(policies, seeds, 1, &[probe])?.iter().flatten().flat_map(|e| &e.episodes)
         {
@@ -187,7 +187,7 @@ impl<'a> Rollouts<'a> {
         policies: &[usize],
         seeds: &[u64],
         episodes: usize,
-        probes: &[Arc<dyn Probe>],
+        probes: &[Probe],
     ) -> Result<Vec<Option<Evaluation>>, MetricsError> {
         let parameters = self.population.pick(policies);
         let dimension = self.population.table.parameters.width;

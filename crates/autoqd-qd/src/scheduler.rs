@@ -219,6 +219,7 @@ impl<E: Emitter> Scheduler<E> {
             measures: evaluations.measures,
             status: &add.status,
             value: &add.value,
+            fields: evaluations.fields,
         };
         self.waiting = false;
         let jobs: Vec<_> = self.blocks().into_iter().zip(&mut self.emitters).collect();

@@ -243,7 +243,7 @@ impl Evaluator for Switch {
     fn evaluate(
         &self,
         candidates: Candidates<'_>,
-        probes: &[Arc<dyn Probe>],
+        probes: &[Probe],
     ) -> Result<Vec<Evaluation>, autoqd::Error> {
         if !self.measured.load(Ordering::Relaxed) {
             return self.fast.evaluate(candidates, probes);

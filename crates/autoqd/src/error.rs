@@ -6,6 +6,20 @@ use autoqd_env::EnvError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A probe that an evaluator cannot use.
+    #[error("the probe '{kind}' cannot be used: {reason}")]
+    Probe {
+        /// Kind of the probe.
+        kind: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// Evaluations that came back in a form that cannot be used.
+    #[error("an evaluation in bytes cannot be used: {reason}")]
+    Wire {
+        /// What is wrong.
+        reason: String,
+    },
     /// The task or its simulator.
     #[error(transparent)]
     Env(#[from] EnvError),

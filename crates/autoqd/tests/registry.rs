@@ -10,13 +10,13 @@ use autoqd::config::{
     settings_help,
 };
 use autoqd::descriptor::{Descriptor, Elites, RefitReport};
-use autoqd::evaluator::{Evaluation, LocalEvaluator, Probe};
+use autoqd::evaluator::{Evaluation, Probe};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
-use autoqd::registry::{DescriptorContext, EvaluatorContext, MethodKind, Registry};
+use autoqd::registry::{DescriptorContext, MethodKind, Registry};
 use autoqd::run_folder::{Tensor, read_config, status};
 use autoqd::runner::{Changes, Limits, Runner, load_search};
 use autoqd_env::{PointMazeTask, Task};
-use autoqd_qd::{Archive, GaussianConfig};
+use autoqd_qd::{AnyEmitter, Archive, GaussianConfig};
 
 autoqd::settings! {
     /// Settings of `method = "stretched"`.
@@ -52,8 +52,8 @@ impl Descriptor for Stretched {
         self.dimension
     }
 
-    fn probes(&self) -> Vec<Arc<dyn Probe>> {
-        Vec::new()
+    fn probes(&self) -> Result<Vec<Probe>, Error> {
+        Ok(Vec::new())
     }
 
     fn features(&self, evaluation: &Evaluation) -> Vec<f64> {
@@ -112,12 +112,11 @@ fn registry() -> Registry {
     registry.register_emitter("mutant", PartFacts::new("Gaussian mutation, half as far."), |context| {
         let mut gaussian = GaussianConfig::new(context.x0, 0.5 * context.sigma0, context.seed);
         gaussian.batch_size = context.batch_size;
-        Ok(gaussian.build()?.into())
+        Ok(Box::new(AnyEmitter::from(gaussian.build()?)))
     });
     registry.register_evaluator("counted", PartFacts::new("Counts how often it is built."), |context| {
         EVALUATORS.fetch_add(1, Ordering::Relaxed);
-        let EvaluatorContext { config, task, policy, pool } = context;
-        Ok(Arc::new(LocalEvaluator::new(task, policy, config.physics, pool)?))
+        Ok(Arc::new(context.local()?))
     });
     registry
 }

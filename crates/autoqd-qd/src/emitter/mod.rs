@@ -30,6 +30,8 @@ pub struct Feedback<'a> {
     pub status: &'a [AddStatus],
     /// Improvement values.
     pub value: &'a [f64],
+    /// Extra fields, when the archives declare some.
+    pub fields: Option<Rows<'a>>,
 }
 
 impl<'a> Feedback<'a> {
@@ -39,7 +41,8 @@ impl<'a> Feedback<'a> {
             objective: &self.objective[range.clone()],
             measures: self.measures.slice(range.clone()),
             status: &self.status[range.clone()],
-            value: &self.value[range],
+            value: &self.value[range.clone()],
+            fields: self.fields.map(|fields| fields.slice(range)),
         }
     }
 }

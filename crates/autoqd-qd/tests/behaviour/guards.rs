@@ -70,6 +70,7 @@ fn a_candidate_that_is_not_finite_ranks_last_and_is_no_parent() {
         measures: Rows::new(&measures, 1).unwrap(),
         status: &status,
         value: &value,
+        fields: None,
     };
     for name in ["imp", "2imp", "obj", "2obj", "rd", "2rd"] {
         let ranking = name.parse::<Ranker>().unwrap().rank(&feedback, &[1.0]);
@@ -93,6 +94,7 @@ fn an_iteration_without_usable_candidates_changes_no_distribution() {
             measures: Rows::new(&nan, 1).unwrap(),
             status: &[AddStatus::Rejected; 8],
             value: &[f64::NEG_INFINITY; 8],
+            fields: None,
         };
         let restart = emitter.tell(&archive, &feedback).unwrap();
         assert_eq!(restart, None, "{name}");
@@ -116,6 +118,7 @@ fn a_restart_with_an_empty_archive_goes_back_to_the_initial_point() {
             measures: Rows::new(&value, 1).unwrap(),
             status: &[AddStatus::Rejected; 8],
             value: &value,
+            fields: None,
         };
         let restart = emitter.tell(&archive, &feedback).unwrap().expect("the rule says so");
         assert_eq!((restart.reason, restart.elite), (RestartReason::Rule, None), "{name}");
@@ -134,6 +137,7 @@ fn a_restart_says_why_and_where() {
         measures: Rows::new(&[0.5; 8], 2).unwrap(),
         status: &[AddStatus::Rejected; 4],
         value: &[0.0; 4],
+        fields: None,
     };
     let restart = emitter.tell(&archive, &feedback).unwrap().expect("all values are the same");
     assert_eq!(restart.reason, RestartReason::Stopped(StopReason::FlatValues));
@@ -153,6 +157,7 @@ fn filter_selection_without_hits_has_no_parents() {
         measures: Rows::new(&value, 1).unwrap(),
         status: &[AddStatus::Rejected; 4],
         value: &value,
+        fields: None,
     };
     emitter.tell(&archive, &feedback).unwrap();
     assert_eq!(emitter.strategy().mean(), [0.5; 3]);

@@ -77,7 +77,7 @@ fn replay_step(place: &str, emitter: &mut EsEmitter, archive: &GridArchive, step
     let objective = if step["objective"].is_null() { value.clone() } else { numbers(&step["objective"]) };
     let measures = vec![0.5; status.len()];
     let measures = Rows::new(&measures, 1).unwrap();
-    let feedback = Feedback { objective: &objective, measures, status: &status, value: &value };
+    let feedback = Feedback { objective: &objective, measures, status: &status, value: &value, fields: None };
     if !step["ranking_indices"].is_null() {
         let ranking = emitter.config().ranker.rank(&feedback, &[1.0]);
         assert_eq!(ranking.order, integers(&step["ranking_indices"]), "{place}: ranking");
@@ -135,6 +135,7 @@ fn replay_iteration(
             measures: measures.slice(rows.clone()),
             status: &info.status[rows.clone()],
             value: &info.value[rows],
+            fields: None,
         };
         if emitter.tell(archive, &feedback).unwrap().is_some() {
             restarted.push(e);

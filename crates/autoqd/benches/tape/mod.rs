@@ -1,40 +1,14 @@
 //! Episodes recorded from an evaluation, and replayed on the bare simulator.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use autoqd::evaluator::{Evaluation, Probe, Record, Watcher};
-use autoqd::kernels::{Instructions, clean_registers};
+use autoqd::evaluator::{Evaluation, Probe, Record, Transitions};
+use autoqd::kernels::clean_registers;
 use autoqd_env::{
     Action, BipedalWalkerTask, EnvSpec, Environment, LocomotionTask, Perturbation, Seed, WorldReuse,
 };
 use mujoco_rs::prelude::MjData;
-
-/// Keeps the actions of an episode.
-struct ActionProbe;
-
-impl Probe for ActionProbe {
-    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
-        Box::new(ActionWatcher(Vec::new()))
-    }
-}
-
-struct ActionWatcher(Vec<f32>);
-
-impl Watcher for ActionWatcher {
-    fn begin(&mut self, _seed: u64) {
-        self.0.clear();
-    }
-
-    fn observe(&mut self, _observation: &[f64], action: &[f32]) {
-        self.0.extend_from_slice(action);
-    }
-
-    fn finish(&mut self, _last: &[f64]) -> Record {
-        Record::States(std::mem::take(&mut self.0))
-    }
-}
 
 /// The episodes of one iteration: where each starts, and the actions of its steps.
 pub struct Tape {
@@ -51,15 +25,15 @@ struct TapedEpisode {
 }
 
 /// What to give an evaluation among its probes, as the last one, for a tape of it.
-pub fn probe() -> Arc<dyn Probe> {
-    Arc::new(ActionProbe)
+pub fn probe() -> Probe {
+    Probe::new(&Transitions).expect("a probe without constants")
 }
 
 /// Takes the last probe's records out of an evaluation: the actions of each episode.
 pub fn take_actions(evaluations: &mut [Evaluation]) -> Vec<Vec<f32>> {
     let episodes = evaluations.iter_mut().flat_map(|e| &mut e.episodes);
     let actions = episodes.map(|episode| match episode.records.pop() {
-        Some(Record::States(actions)) => actions,
+        Some(Record::Trajectory(trajectory)) => trajectory.actions,
         _ => unreachable!("our own probe"),
     });
     actions.collect()

@@ -36,7 +36,7 @@ pub use calibrate::quantile;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::embedding::NormalStream;
+use crate::random::NormalStream;
 
 /// How the map is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -108,17 +108,12 @@ impl Descriptor for AutoQd {
         self.features.dimension()
     }
 
-    fn probes(&self) -> Vec<Arc<dyn Probe>> {
-        // `new` has built an embedding of the same shape, so this one is valid too.
-        let embedding = self.embedding().ok().map(Arc::new);
-        let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
-        if let Some(embedding) = embedding {
-            probes.push(Arc::new(PsiProbe(embedding)));
-        }
+    fn probes(&self) -> Result<Vec<Probe>, Error> {
+        let mut probes = vec![Probe::new(&PsiProbe(Arc::new(self.embedding()?)))?];
         if self.collects_statistics() {
-            probes.push(Arc::new(StatisticsProbe(self.observation_size)));
+            probes.push(Probe::new(&StatisticsProbe(self.observation_size))?);
         }
-        probes
+        Ok(probes)
     }
 
     fn needs_preview(&self) -> bool {

@@ -12,7 +12,6 @@ pub use regular::Regular;
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::Arc;
 
 use crate::Error;
 use crate::evaluator::{Evaluation, Probe};
@@ -60,8 +59,8 @@ pub trait Descriptor: Send + Sync {
     /// Numbers kept with each elite so that it can be described again.
     fn feature_size(&self) -> usize;
 
-    /// Snapshots of what this descriptor wants to see of the next iteration's rollouts.
-    fn probes(&self) -> Vec<Arc<dyn Probe>>;
+    /// What this descriptor wants to see of the next iteration's rollouts.
+    fn probes(&self) -> Result<Vec<Probe>, Error>;
 
     /// Whether the first iteration must be rolled out once beforehand for [`Descriptor::absorb`].
     fn needs_preview(&self) -> bool {

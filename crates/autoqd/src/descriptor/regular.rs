@@ -1,7 +1,5 @@
 //! RegularQD: the hand-made measures of the task.
 
-use std::sync::Arc;
-
 use autoqd_env::EnvSpec;
 
 use super::{Descriptor, Elites, RefitReport};
@@ -30,8 +28,8 @@ impl Descriptor for Regular {
         self.dimension
     }
 
-    fn probes(&self) -> Vec<Arc<dyn Probe>> {
-        Vec::new()
+    fn probes(&self) -> Result<Vec<Probe>, Error> {
+        Ok(Vec::new())
     }
 
     fn features(&self, evaluation: &Evaluation) -> Vec<f64> {

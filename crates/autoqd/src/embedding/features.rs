@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::NormalStream;
 use crate::Error;
 use crate::kernels::FourierLayout;
+use crate::random::NormalStream;
 
 /// Bandwidth factors of the multi-scale option: a mixture of five Gaussian kernels, from which the weighted PCA
 /// picks the scales that matter.

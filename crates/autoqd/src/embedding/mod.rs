@@ -20,14 +20,12 @@
 //! ```
 
 mod features;
-mod normal;
 mod normalizer;
 mod probes;
 mod psi;
 pub mod reference;
 
 pub use features::{FeatureMap, FeatureOptions, MULTI_SCALE, Sampling};
-pub(crate) use normal::NormalStream;
 pub use normalizer::{FLAT_STD, Normalizer, RunningStatistics};
 pub use probes::{PsiProbe, StatisticsProbe};
 pub use psi::{Embedding, PsiAccumulator, PsiOptions};

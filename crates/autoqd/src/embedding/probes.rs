@@ -2,16 +2,45 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Embedding, PsiAccumulator, RunningStatistics};
-use crate::evaluator::{Probe, Record, Watcher};
+use crate::evaluator::{ProbeKind, ProbeKinds, Record, Step, Watcher};
 use crate::kernels::Instructions;
 
+impl Default for ProbeKinds {
+    /// Those of this crate: psi, statistics of observations, transitions.
+    fn default() -> Self {
+        let mut kinds = Self::plain();
+        kinds.register::<PsiProbe>();
+        kinds.register::<StatisticsProbe>();
+        kinds
+    }
+}
+
 /// Collects psi of each episode.
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Embedding", into = "Embedding")]
+#[derive(Clone)]
 pub struct PsiProbe(pub Arc<Embedding>);
 
-impl Probe for PsiProbe {
-    fn watcher(&self, instructions: Instructions) -> Box<dyn Watcher> {
-        Box::new(PsiAccumulator::new(self.0.clone()).with_instructions(instructions))
+impl From<Embedding> for PsiProbe {
+    fn from(embedding: Embedding) -> Self {
+        Self(Arc::new(embedding))
+    }
+}
+
+impl From<PsiProbe> for Embedding {
+    fn from(probe: PsiProbe) -> Self {
+        Arc::unwrap_or_clone(probe.0)
+    }
+}
+
+impl ProbeKind for PsiProbe {
+    const NAME: &'static str = "psi";
+
+    fn watcher(self: &Arc<Self>) -> Box<dyn Watcher> {
+        Box::new(PsiAccumulator::new(self.0.clone()))
     }
 }
 
@@ -20,20 +49,27 @@ impl Watcher for PsiAccumulator {
         PsiAccumulator::begin(self);
     }
 
-    fn observe(&mut self, observation: &[f64], action: &[f32]) {
-        self.push(observation, action);
+    fn step(&mut self, step: &Step<'_>) {
+        self.push(step.observation, step.action);
     }
 
     fn finish(&mut self, _last: &[f64]) -> Record {
         Record::Summary(PsiAccumulator::finish(self))
     }
+
+    fn beside_scalar(&mut self) {
+        self.set_instructions(Instructions::detect_beside_scalar());
+    }
 }
 
-/// Collects the statistics of each episode's observations s_0 .. s_{T-1}.
+/// Collects the statistics of each episode's observations s_0 .. s_{T-1}, which have the given length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatisticsProbe(pub usize);
 
-impl Probe for StatisticsProbe {
-    fn watcher(&self, _instructions: Instructions) -> Box<dyn Watcher> {
+impl ProbeKind for StatisticsProbe {
+    const NAME: &'static str = "statistics";
+
+    fn watcher(self: &Arc<Self>) -> Box<dyn Watcher> {
         Box::new(RunningStatistics::new(self.0))
     }
 }
@@ -43,8 +79,8 @@ impl Watcher for RunningStatistics {
         self.clear();
     }
 
-    fn observe(&mut self, observation: &[f64], _action: &[f32]) {
-        self.push(observation);
+    fn step(&mut self, step: &Step<'_>) {
+        self.push(step.observation);
     }
 
     fn finish(&mut self, _last: &[f64]) -> Record {

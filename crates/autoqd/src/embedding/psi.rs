@@ -33,11 +33,35 @@ impl Default for PsiOptions {
 /// order, `sum_d += discount_t * feature_d`, where `discount_0 = 1` and `discount_{t+1} = discount_t * gamma`.
 /// Then `psi_d = ((1 - gamma) * sqrt(2/D)) * sum_d` (Eq. 3 for one trajectory), with
 /// `(1 - gamma) / (1 - discount_T)` in place of `1 - gamma` if `length_normalized`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Embedding {
     features: Arc<FeatureMap>,
     normalizer: Normalizer,
     options: PsiOptions,
+}
+
+/// An embedding as it is written.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    features: FeatureMap,
+    normalizer: Normalizer,
+    options: PsiOptions,
+}
+
+impl TryFrom<Stored> for Embedding {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self, Error> {
+        Self::new(Arc::new(stored.features), stored.normalizer, stored.options)
+    }
+}
+
+impl From<Embedding> for Stored {
+    fn from(embedding: Embedding) -> Self {
+        let Embedding { features, normalizer, options } = embedding;
+        Self { features: Arc::unwrap_or_clone(features), normalizer, options }
+    }
 }
 
 impl Embedding {
@@ -121,6 +145,10 @@ impl PsiAccumulator {
     pub fn with_instructions(mut self, instructions: Instructions) -> Self {
         self.instructions = instructions;
         self
+    }
+
+    pub(super) fn set_instructions(&mut self, instructions: Instructions) {
+        self.instructions = instructions;
     }
 
     /// The embedding in use.

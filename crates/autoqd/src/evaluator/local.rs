@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use autoqd_env::{Physics, Task};
 
+use super::probe::MakeWatcher;
 use super::queue::Queue;
 use super::rollout::Worker;
-use super::{Candidates, Episode, Evaluation, Evaluator, Probe};
+use super::{Candidates, Episode, Evaluation, Evaluator, Probe, ProbeKinds};
 use crate::Error;
 use crate::policy::PolicySpec;
 
@@ -19,6 +20,7 @@ pub struct LocalEvaluator {
     policy: PolicySpec,
     physics: Physics,
     pool: Arc<rayon::ThreadPool>,
+    kinds: ProbeKinds,
     /// Workers between evaluations; building worlds costs more than a short episode.
     idle: Mutex<Vec<Worker>>,
 }
@@ -33,7 +35,14 @@ impl LocalEvaluator {
     ) -> Result<Self, Error> {
         // The first worlds are built here so that an unusable model or engine is reported at once.
         let first = Worker::new(task.make_worlds(physics)?, &policy)?;
-        Ok(Self { task, policy, physics, pool, idle: Mutex::new(vec![first]) })
+        let (kinds, idle) = (ProbeKinds::default(), Mutex::new(vec![first]));
+        Ok(Self { task, policy, physics, pool, kinds, idle })
+    }
+
+    /// The same evaluator with other kinds of probes.
+    pub fn with_probe_kinds(mut self, kinds: ProbeKinds) -> Self {
+        self.kinds = kinds;
+        self
     }
 
     fn worker(&self) -> Result<Worker, Error> {
@@ -47,7 +56,7 @@ impl LocalEvaluator {
     fn run_worker(
         &self,
         candidates: Candidates<'_>,
-        probes: &[Arc<dyn Probe>],
+        probes: &[MakeWatcher],
         queue: &Queue,
     ) -> Result<Vec<(usize, Episode)>, Error> {
         let mut worker = self.worker()?;
@@ -58,15 +67,12 @@ impl LocalEvaluator {
 }
 
 impl Evaluator for LocalEvaluator {
-    fn evaluate(
-        &self,
-        candidates: Candidates<'_>,
-        probes: &[Arc<dyn Probe>],
-    ) -> Result<Vec<Evaluation>, Error> {
+    fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error> {
         candidates.check(&self.policy)?;
+        let probes = probes.iter().map(|probe| self.kinds.decode(probe)).collect::<Result<Vec<_>, _>>()?;
         let jobs = candidates.len() * candidates.episodes;
         let queue = Queue::new(candidates.len(), candidates.episodes);
-        let finished = self.pool.broadcast(|_| self.run_worker(candidates, probes, &queue));
+        let finished = self.pool.broadcast(|_| self.run_worker(candidates, &probes, &queue));
         let mut episodes: Vec<Option<Episode>> = vec![None; jobs];
         for worker in finished {
             for (job, episode) in worker? {

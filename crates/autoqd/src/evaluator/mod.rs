@@ -6,10 +6,15 @@
 mod local;
 mod probe;
 mod queue;
+mod record;
 mod rollout;
+pub mod wire;
 
 pub use local::LocalEvaluator;
-pub use probe::{Probe, Record, Watcher};
+pub use probe::{Probe, ProbeKind, ProbeKinds, Step, Watcher};
+pub use record::{Record, Trajectory, Transitions};
+
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::policy::PolicySpec;
@@ -62,7 +67,7 @@ impl<'a> Candidates<'a> {
 }
 
 /// One episode as it came back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// Undiscounted sum of rewards.
     pub total_reward: f64,
@@ -77,7 +82,7 @@ pub struct Episode {
 }
 
 /// All episodes of one candidate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The episodes, in the order of their seeds.
     pub episodes: Vec<Episode>,
@@ -142,12 +147,8 @@ impl Evaluation {
 
 /// The pure function from candidates and probes to evaluations, in candidate order.
 pub trait Evaluator: Send + Sync {
-    /// Evaluates every candidate; `probes` watch each episode.
-    fn evaluate(
-        &self,
-        candidates: Candidates<'_>,
-        probes: &[std::sync::Arc<dyn Probe>],
-    ) -> Result<Vec<Evaluation>, Error>;
+    /// Evaluates every candidate; `probes` say what to collect of each episode.
+    fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error>;
 
     /// Which simulator the evaluations run on, for people to read.
     fn physics_note(&self) -> String;

@@ -1,47 +1,76 @@
-//! What a descriptor wants to see of a rollout.
+//! What somebody wants to see of rollouts, as data, and what watches them.
 
-use crate::kernels::Instructions;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// What one probe collected over one episode.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Record {
-    /// Numbers that summarise the episode, for instance its embedding.
-    Summary(Vec<f64>),
-    /// Observations picked from the episode, row-major.
-    States(Vec<f32>),
-}
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-impl Record {
-    /// The summary.
-    ///
-    /// # Panics
-    /// If the record holds states: a descriptor reads only the records of its own probes.
-    pub fn summary(&self) -> &[f64] {
-        match self {
-            Record::Summary(values) => values,
-            Record::States(_) => panic!("a record of states where a summary was expected"),
-        }
-    }
+use super::Record;
+use crate::Error;
 
-    /// The picked observations.
-    ///
-    /// # Panics
-    /// If the record holds a summary: a descriptor reads only the records of its own probes.
-    pub fn states(&self) -> &[f32] {
-        match self {
-            Record::States(values) => values,
-            Record::Summary(_) => panic!("a record of a summary where states were expected"),
-        }
-    }
-}
-
-/// An immutable snapshot of what a descriptor needs to watch rollouts of one iteration.
+/// What to collect during rollouts: a kind of probe by name, and its constants in bytes.
 ///
-/// A probe is shared by all threads; each world gets its own [`Watcher`] from it.
-pub trait Probe: Send + Sync {
-    /// Makes a watcher for one world; it is used for one episode after the other. Its kernels, if it has any, should
-    /// use `instructions`, which suit the simulator they run beside and change no bits.
-    fn watcher(&self, instructions: Instructions) -> Box<dyn Watcher>;
+/// Being data, a probe can be sent to wherever the rollouts happen. The evaluator there makes [`Watcher`]s from it, for
+/// which its kind must be among the evaluator's [`ProbeKinds`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    kind: String,
+    constants: Vec<u8>,
+}
+
+impl Probe {
+    /// The probe of a kind with the given constants.
+    ///
+    /// ```
+    /// use autoqd::evaluator::{Probe, Transitions};
+    /// assert_eq!(Probe::new(&Transitions)?.kind(), "transitions");
+    /// # Ok::<(), autoqd::Error>(())
+    /// ```
+    pub fn new<K: ProbeKind>(constants: &K) -> Result<Self, Error> {
+        let bytes = postcard::to_allocvec(constants).map_err(|e| bad_constants(K::NAME, &e))?;
+        Ok(Self { kind: K::NAME.to_owned(), constants: bytes })
+    }
+
+    /// Name of its kind.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
+fn bad_constants(kind: &str, error: &postcard::Error) -> Error {
+    Error::Probe { kind: kind.to_owned(), reason: format!("its constants cannot be read ({error})") }
+}
+
+/// A kind of probe; the value holds the constants of one.
+///
+/// Everything a watcher does may depend on the constants, the episode's seed and the steps alone: an evaluation is a pure
+/// function, wherever it runs.
+pub trait ProbeKind: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The name under which it is registered.
+    const NAME: &'static str;
+
+    /// Makes a watcher for one world; it is used for one episode after the other.
+    fn watcher(self: &Arc<Self>) -> Box<dyn Watcher>;
+}
+
+/// One step of an episode.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// What the policy saw.
+    pub observation: &'a [f64],
+    /// What it did, as sent to the task.
+    pub action: &'a [f32],
+    /// The reward; 0 if the step diverged.
+    pub reward: f64,
+    /// What came of it; numbers that are not finite are 0.
+    pub next_observation: &'a [f64],
+    /// The task ended the episode (a fall, a goal).
+    pub terminated: bool,
+    /// The step limit ended the episode.
+    pub truncated: bool,
+    /// The simulation diverged: the episode is over, and this step's outcome means nothing.
+    pub diverged: bool,
 }
 
 /// Watches the episodes of one world.
@@ -49,9 +78,49 @@ pub trait Watcher: Send {
     /// An episode starts. `seed` is the episode's own, for whatever is drawn at random.
     fn begin(&mut self, seed: u64);
 
-    /// The state before a step and the action taken in it, as sent to the task.
-    fn observe(&mut self, observation: &[f64], action: &[f32]);
+    /// A step was taken.
+    fn step(&mut self, step: &Step<'_>);
 
     /// The episode ended in `last`, the observation that the last step returned.
     fn finish(&mut self, last: &[f64]) -> Record;
+
+    /// The watcher runs beside a simulator that is scalar code, where wide vector kernels cost more than they save.
+    fn beside_scalar(&mut self) {}
+}
+
+/// Makes watchers of one probe.
+pub(super) type MakeWatcher = Box<dyn Fn() -> Box<dyn Watcher> + Send + Sync>;
+type Decode = fn(&[u8]) -> Result<MakeWatcher, postcard::Error>;
+
+/// The kinds of probes that an evaluator can make watchers for.
+#[derive(Clone)]
+pub struct ProbeKinds(BTreeMap<&'static str, Decode>);
+
+impl ProbeKinds {
+    /// No kind but [`Transitions`](super::Transitions). [`ProbeKinds::default`] also has those of the embedding.
+    pub fn plain() -> Self {
+        let mut kinds = Self(BTreeMap::new());
+        kinds.register::<super::Transitions>();
+        kinds
+    }
+
+    /// Adds a kind.
+    pub fn register<K: ProbeKind>(&mut self) {
+        self.0.insert(K::NAME, |bytes| {
+            let constants: Arc<K> = Arc::new(postcard::from_bytes(bytes)?);
+            Ok(Box::new(move || constants.watcher()))
+        });
+    }
+
+    /// What makes the watchers of a probe.
+    pub(super) fn decode(&self, probe: &Probe) -> Result<MakeWatcher, Error> {
+        let decode = self.0.get(probe.kind()).ok_or_else(|| Error::Probe {
+            kind: probe.kind.clone(),
+            reason: format!(
+                "this evaluator knows {}; register its kind where the evaluator is made",
+                self.0.keys().copied().collect::<Vec<_>>().join(", ")
+            ),
+        })?;
+        decode(&probe.constants).map_err(|e| bad_constants(&probe.kind, &e))
+    }
 }

@@ -1,11 +1,10 @@
 //! The step loop: one thread drives a batch of worlds whose lanes refill from a shared queue.
 
-use std::sync::Arc;
-
 use autoqd_env::{Seed, Transition, Worlds};
 
+use super::probe::MakeWatcher;
 use super::queue::Queue;
-use super::{Candidates, Episode, Probe, Watcher};
+use super::{Candidates, Episode, Step, Watcher};
 use crate::Error;
 use crate::kernels::Instructions;
 use crate::policy::{Policy, PolicySpec};
@@ -13,11 +12,12 @@ use crate::policy::{Policy, PolicySpec};
 /// One thread's worlds and everything it needs to run episodes in them, reused over iterations.
 pub(super) struct Worker {
     worlds: Box<dyn Worlds>,
-    /// For policies and probes.
-    instructions: Instructions,
     lanes: Vec<Lane>,
     active: Vec<bool>,
+    /// What the policies see next.
     observations: Vec<f64>,
+    /// What they saw before the last step.
+    previous: Vec<f64>,
     actions: Vec<f32>,
     transitions: Vec<Transition>,
 }
@@ -45,9 +45,9 @@ impl Worker {
             lanes: (0..n).map(|_| lane()).collect(),
             active: vec![false; n],
             observations: vec![0.0; n * observation_size],
+            previous: vec![0.0; n * observation_size],
             actions: vec![0.0; n * action_size],
             transitions: vec![Transition::default(); n],
-            instructions,
             worlds,
         })
     }
@@ -56,11 +56,14 @@ impl Worker {
     pub(super) fn run(
         &mut self,
         candidates: Candidates<'_>,
-        probes: &[Arc<dyn Probe>],
+        probes: &[MakeWatcher],
         queue: &Queue,
     ) -> Result<Vec<(usize, Episode)>, Error> {
         for lane in &mut self.lanes {
-            lane.watchers = probes.iter().map(|probe| probe.watcher(self.instructions)).collect();
+            lane.watchers = probes.iter().map(|watcher| watcher()).collect();
+            if self.worlds.is_scalar() {
+                lane.watchers.iter_mut().for_each(|watcher| watcher.beside_scalar());
+            }
         }
         let mut finished = Vec::new();
         for lane in 0..self.lanes.len() {
@@ -68,6 +71,7 @@ impl Worker {
         }
         while self.active.contains(&true) {
             self.act();
+            std::mem::swap(&mut self.observations, &mut self.previous);
             self.worlds.step(&self.active, &self.actions, &mut self.observations, &mut self.transitions)?;
             for lane in 0..self.lanes.len() {
                 if self.active[lane] && self.record_step(lane) {
@@ -98,39 +102,47 @@ impl Worker {
         Ok(())
     }
 
-    /// Every active lane's policy acts on its observation, and the probes look on.
+    /// Every active lane's policy acts on its observation.
     fn act(&mut self) {
         let (observation_size, action_size) = self.sizes();
         for (i, lane) in self.lanes.iter_mut().enumerate().filter(|(i, _)| self.active[*i]) {
             let observation = &self.observations[i * observation_size..][..observation_size];
             let action = &mut self.actions[i * action_size..][..action_size];
             lane.policy.act(observation, action);
-            for watcher in &mut lane.watchers {
-                watcher.observe(observation, action);
-            }
         }
     }
 
-    /// Books the step just taken in a lane; true when its episode is over.
+    /// Records the step just taken in a lane, and shows it to the watchers; true when its episode is over.
     fn record_step(&mut self, lane: usize) -> bool {
-        let (size, _) = self.sizes();
-        let observation = &self.observations[lane * size..][..size];
+        let (size, action_size) = self.sizes();
+        let observation = &mut self.observations[lane * size..][..size];
         let transition = &mut self.transitions[lane];
         let finite = transition.reward.is_finite() && observation.iter().all(|x| x.is_finite());
         transition.diverged |= !finite;
         let state = &mut self.lanes[lane];
         state.length += 1;
-        if !transition.diverged {
-            state.total_reward += transition.reward;
+        if transition.diverged {
+            // What a diverged step left behind must not reach any statistics.
+            transition.reward = 0.0;
+            observation.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
         }
+        state.total_reward += transition.reward;
+        let step = Step {
+            observation: &self.previous[lane * size..][..size],
+            action: &self.actions[lane * action_size..][..action_size],
+            reward: transition.reward,
+            next_observation: observation,
+            terminated: transition.terminated,
+            truncated: transition.truncated,
+            diverged: transition.diverged,
+        };
+        state.watchers.iter_mut().for_each(|watcher| watcher.step(&step));
         transition.done()
     }
 
     fn finish(&mut self, lane: usize) -> (usize, Episode) {
         let (size, _) = self.sizes();
-        let last = &mut self.observations[lane * size..][..size];
-        // A diverged episode's last observation must not reach any statistics.
-        last.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
+        let last = &self.observations[lane * size..][..size];
         let mut measures = vec![0.0; self.worlds.spec().measures.len()];
         self.worlds.measures(lane, &mut measures);
         let state = &mut self.lanes[lane];

@@ -1,7 +1,7 @@
 //! Parameters to start a search from.
 
 use super::PolicySpec;
-use crate::embedding::NormalStream;
+use crate::random::NormalStream;
 
 /// Parameters of a random network: weights and biases of each layer uniform within ±1/sqrt(inputs), as is usual
 /// for dense layers, so that activations neither vanish nor saturate from layer to layer.

@@ -6,9 +6,7 @@ use super::Registry;
 use crate::Error;
 use crate::config::rules::{self, Check};
 use crate::config::{Config, PartFacts, RunConfig, Section};
-
-/// What the scheduler of a search takes.
-pub type SearchEmitter = AnyEmitter;
+use crate::emitter::SearchEmitter;
 
 /// What an emitter is built from.
 #[derive(Clone)]
@@ -25,7 +23,8 @@ pub struct EmitterContext<'a> {
     pub seed: u64,
 }
 
-pub(super) type BuildEmitter = Box<dyn Fn(EmitterContext<'_>) -> Result<SearchEmitter, Error> + Send + Sync>;
+pub(super) type BuildEmitter =
+    Box<dyn Fn(EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> + Send + Sync>;
 
 crate::settings! {
     /// Settings of `emitter = "iso-line"`.
@@ -76,7 +75,10 @@ fn strategy(registry: &mut Registry, name: &str, doc: &str, strategy: Strategy) 
     registry.register_emitter(name, facts, move |context| evolution_strategy(context, strategy));
 }
 
-fn evolution_strategy(context: EmitterContext<'_>, strategy: Strategy) -> Result<SearchEmitter, Error> {
+fn evolution_strategy(
+    context: EmitterContext<'_>,
+    strategy: Strategy,
+) -> Result<Box<dyn SearchEmitter>, Error> {
     let config = context.config;
     let emitter = EsEmitterConfig::new(context.x0, context.sigma0, context.seed)
         .batch_size(context.batch_size)
@@ -84,7 +86,7 @@ fn evolution_strategy(context: EmitterContext<'_>, strategy: Strategy) -> Result
         .ranker(config.ranker)
         .selection_rule(config.selection)
         .restart_rule(config.restart);
-    Ok(emitter.build()?.into())
+    Ok(boxed(emitter.build()?))
 }
 
 fn openai(config: &RunConfig) -> Result<StrategyConfig, Error> {
@@ -92,16 +94,21 @@ fn openai(config: &RunConfig) -> Result<StrategyConfig, Error> {
     Ok(StrategyConfig::OpenAiEs(OpenAiOptions { lr, l2_coeff, ..OpenAiOptions::default() }))
 }
 
-fn iso_line(context: EmitterContext<'_>) -> Result<SearchEmitter, Error> {
-    let IsoLineSection { iso_sigma, line_sigma } = context.config.section()?;
-    let EmitterContext { x0, batch_size, seed, .. } = context;
-    Ok(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds: None, seed }.build()?.into())
+/// The form of `autoqd-qd`'s emitters in which a search keeps and saves them.
+fn boxed(emitter: impl Into<AnyEmitter>) -> Box<dyn SearchEmitter> {
+    Box::new(emitter.into())
 }
 
-fn gaussian(context: EmitterContext<'_>) -> Result<SearchEmitter, Error> {
+fn iso_line(context: EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> {
+    let IsoLineSection { iso_sigma, line_sigma } = context.config.section()?;
+    let EmitterContext { x0, batch_size, seed, .. } = context;
+    Ok(boxed(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds: None, seed }.build()?))
+}
+
+fn gaussian(context: EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> {
     let mut gaussian = GaussianConfig::new(context.x0, context.sigma0, context.seed);
     gaussian.batch_size = context.batch_size;
-    Ok(gaussian.build()?.into())
+    Ok(boxed(gaussian.build()?))
 }
 
 fn at_least_two(config: &Config) -> Check {

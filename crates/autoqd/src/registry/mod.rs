@@ -9,7 +9,7 @@ mod evaluators;
 mod methods;
 mod tasks;
 
-pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection, SearchEmitter};
+pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection};
 pub use evaluators::EvaluatorContext;
 pub use methods::{DescriptorContext, MethodKind};
 
@@ -21,7 +21,8 @@ use autoqd_env::{Perturbation, Task};
 use crate::Error;
 use crate::config::{Catalog, MethodFacts, PartFacts, RunConfig, Section};
 use crate::descriptor::Descriptor;
-use crate::evaluator::Evaluator;
+use crate::emitter::SearchEmitter;
+use crate::evaluator::{Evaluator, ProbeKind, ProbeKinds};
 use emitters::BuildEmitter;
 use evaluators::BuildEvaluator;
 use tasks::BuildTask;
@@ -31,12 +32,12 @@ use tasks::BuildTask;
 /// ```
 /// use autoqd::config::PartFacts;
 /// use autoqd::registry::Registry;
-/// use autoqd_qd::GaussianConfig;
+/// use autoqd_qd::{AnyEmitter, GaussianConfig};
 /// let mut registry = Registry::default();
 /// registry.register_emitter("mutant", PartFacts::new("Gaussian mutation with a tenth of the step."), |context| {
 ///     let mut gaussian = GaussianConfig::new(context.x0, 0.1 * context.sigma0, context.seed);
 ///     gaussian.batch_size = context.batch_size;
-///     Ok(gaussian.build()?.into())
+///     Ok(Box::new(AnyEmitter::from(gaussian.build()?)))
 /// });
 /// assert!(registry.catalog().emitter_names().any(|name| name == "mutant"));
 /// let message = registry.task("hoper", &Default::default()).err().unwrap().to_string();
@@ -48,6 +49,7 @@ pub struct Registry {
     emitters: BTreeMap<String, BuildEmitter>,
     evaluators: BTreeMap<String, BuildEvaluator>,
     tasks: BTreeMap<String, BuildTask>,
+    probes: ProbeKinds,
 }
 
 impl Default for Registry {
@@ -77,6 +79,7 @@ impl Registry {
             emitters: BTreeMap::new(),
             evaluators: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            probes: ProbeKinds::default(),
         }
     }
 
@@ -96,7 +99,7 @@ impl Registry {
         &mut self,
         name: &str,
         facts: PartFacts,
-        build: impl Fn(EmitterContext<'_>) -> Result<SearchEmitter, Error> + Send + Sync + 'static,
+        build: impl Fn(EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> + Send + Sync + 'static,
     ) {
         self.catalog.add_emitter(name, facts);
         self.emitters.insert(name.to_owned(), Box::new(build));
@@ -136,15 +139,25 @@ impl Registry {
     }
 
     /// Builds one of the emitters of a run.
-    pub fn emitter(&self, context: EmitterContext<'_>) -> Result<SearchEmitter, Error> {
+    pub fn emitter(&self, context: EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> {
         self.catalog.emitter(&context.config.emitter)?;
         self.emitters[&context.config.emitter](context)
     }
 
-    /// Builds the evaluator of a run.
-    pub fn evaluator(&self, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> {
-        self.catalog.evaluator(&context.config.evaluator)?;
-        self.evaluators[&context.config.evaluator](context)
+    /// Adds, or replaces, a kind of probe, so that evaluators can make its watchers.
+    pub fn register_probe<K: ProbeKind>(&mut self) {
+        self.probes.register::<K>();
+    }
+
+    /// The kinds of probes there are.
+    pub fn probes(&self) -> &ProbeKinds {
+        &self.probes
+    }
+
+    /// Builds an evaluator by its name.
+    pub fn evaluator(&self, name: &str, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> {
+        self.catalog.evaluator(name)?;
+        self.evaluators[name](context)
     }
 
     /// A registered or built-in task by name, or the task of a file.

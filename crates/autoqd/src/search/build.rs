@@ -6,6 +6,7 @@ use autoqd_qd::{
 
 use crate::Error;
 use crate::config::{ArchiveLayout, InitialPolicy, RunConfig};
+use crate::emitter::SearchEmitter;
 use crate::policy::{self, PolicySpec};
 use crate::registry::{EmitterContext, Registry};
 use crate::seeds::{Purpose, derive};
@@ -89,7 +90,7 @@ pub(super) fn scheduler(
     config: &RunConfig,
     policy: &PolicySpec,
     registry: &Registry,
-) -> Result<Scheduler, Error> {
+) -> Result<Scheduler<Box<dyn SearchEmitter>>, Error> {
     let emitter = |(i, sigma0): (usize, &f64)| {
         let seed = |purpose| derive(config.seed, purpose, [i as u64, 0, 0]);
         let x0 = match config.policy.initial {

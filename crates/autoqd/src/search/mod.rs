@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use autoqd_env::{EnvSpec, Task};
-use autoqd_qd::{AnyArchive, Archive, Evaluations, EvolutionStrategy, Reserve, Rows, Scheduler, TellReport};
+use autoqd_qd::{AnyArchive, Archive, Evaluations, Reserve, Rows, Scheduler, TellReport};
+use rayon::prelude::*;
 
 pub(crate) use build::{FEATURES, HAND_MADE, STATISTICS};
 pub use refit::Refit;
@@ -22,7 +23,8 @@ pub use refit::Refit;
 use crate::Error;
 use crate::config::{ArchiveLayout, EpisodeSeeds, RunConfig};
 use crate::descriptor::{Descriptor, Elites};
-use crate::evaluator::{Candidates, Evaluation, Evaluator};
+use crate::emitter::{ProbePlan, SearchEmitter, Seen};
+use crate::evaluator::{Candidates, Evaluation, Evaluator, Probe};
 use crate::policy::PolicySpec;
 use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
 use crate::run_folder::MetricsRow;
@@ -101,7 +103,7 @@ pub struct Search {
     /// Dominated novelty search has no thresholds, so its one archive serves both purposes.
     result: Option<AnyArchive>,
     reserve: Reserve,
-    scheduler: Scheduler,
+    scheduler: Scheduler<Box<dyn SearchEmitter>>,
     iteration: u64,
     totals: Totals,
 }
@@ -117,8 +119,15 @@ impl Search {
         let pool = thread_pool(config.threads())?;
         let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let spec = task.spec().clone();
-        let context = EvaluatorContext { config: &config, task, policy, pool: pool.clone() };
-        let evaluator = registry.evaluator(context)?;
+        let context = EvaluatorContext {
+            config: Some(&config),
+            task,
+            policy,
+            physics: config.physics,
+            pool: pool.clone(),
+            probes: registry.probes().clone(),
+        };
+        let evaluator = registry.evaluator(&config.evaluator, context)?;
         Self::with_evaluator(config, spec, evaluator, pool, registry)
     }
 
@@ -253,21 +262,42 @@ impl Search {
         let solutions = self.scheduler.solutions().as_slice().to_vec();
         let seeds = self.seeds(self.scheduler.ids());
         if self.previews(iteration) {
-            let evaluations = self.evaluate(&solutions, &seeds)?;
+            let evaluations = self.evaluate(&solutions, &seeds, &self.descriptor.probes()?)?;
             self.descriptor.absorb(&evaluations);
         }
         self.descriptor.begin_iteration();
-        let evaluations = self.evaluate(&solutions, &seeds)?;
+        let plan = ProbePlan::new(self.descriptor.probes()?, self.scheduler.emitters())?;
+        let evaluations = self.evaluate(&solutions, &seeds, &plan.probes)?;
+        self.show_emitters(&evaluations, &plan)?;
         self.totals.evaluations += evaluations.len() as u64;
         self.totals.diverged_episodes += evaluations.iter().map(|e| e.diverged() as u64).sum::<u64>();
         Ok(evaluations)
+    }
+
+    /// Lets the emitters see what they asked for, side by side.
+    fn show_emitters(&mut self, evaluations: &[Evaluation], plan: &ProbePlan) -> Result<(), Error> {
+        let ids = self.scheduler.ids().to_vec();
+        let solutions = self.scheduler.solutions().as_slice().to_vec();
+        let solutions = Rows::new(&solutions, self.policy.parameter_count())?;
+        let mut curious: Vec<_> = self
+            .scheduler
+            .emitters_mut()
+            .iter_mut()
+            .zip(&plan.places)
+            .filter(|(_, p)| !p.is_empty())
+            .collect();
+        self.pool.install(|| {
+            curious.par_iter_mut().try_for_each(|(emitter, places)| {
+                emitter.absorb(&Seen { solutions, ids: &ids, evaluations, places })
+            })
+        })
     }
 
     /// Evaluates one policy with the descriptor as it is now; the archives do not change.
     pub fn describe(&self, parameters: &[f64], seeds: &[u64]) -> Result<(Evaluation, Vec<f64>), Error> {
         let dimension = parameters.len();
         let candidates = Candidates { parameters, dimension, seeds, episodes: seeds.len() };
-        let mut evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes())?;
+        let mut evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes()?)?;
         let evaluation = evaluations.swap_remove(0);
         let measures = self.descriptor.describe(&evaluation);
         Ok((evaluation, measures))
@@ -298,15 +328,20 @@ impl Search {
             .collect()
     }
 
-    /// Evaluates candidates under the descriptor's present probes, and books the steps.
-    fn evaluate(&mut self, solutions: &[f64], seeds: &[u64]) -> Result<Vec<Evaluation>, Error> {
+    /// Evaluates candidates, and counts the steps.
+    fn evaluate(
+        &mut self,
+        solutions: &[f64],
+        seeds: &[u64],
+        probes: &[Probe],
+    ) -> Result<Vec<Evaluation>, Error> {
         let candidates = Candidates {
             parameters: solutions,
             dimension: self.policy.parameter_count(),
             seeds,
             episodes: self.config.episodes,
         };
-        let evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes())?;
+        let evaluations = self.evaluator.evaluate(candidates, probes)?;
         self.totals.env_steps += evaluations.iter().map(Evaluation::steps).sum::<u64>();
         Ok(evaluations)
     }
@@ -362,8 +397,7 @@ impl Search {
         let objectives: Vec<f64> =
             evaluations.iter().map(Evaluation::objective).filter(|f| f.is_finite()).collect();
         let lengths = evaluations.iter().map(Evaluation::mean_length).sum::<f64>();
-        let sigmas: Vec<f64> =
-            self.scheduler.emitters().iter().filter_map(|e| Some(e.as_es()?.strategy().sigma())).collect();
+        let sigmas: Vec<f64> = self.scheduler.emitters().iter().filter_map(|e| e.sigma()).collect();
         MetricsRow {
             iteration: self.iteration,
             evaluations: self.totals.evaluations,

@@ -97,7 +97,7 @@ impl Search {
         pool.extend_unique(self.result().elites())?;
         pool.extend_unique(self.reserve.elites())?;
         let seeds = self.seeds(pool.ids());
-        let evaluations = self.evaluate(pool.solutions().as_slice(), &seeds)?;
+        let evaluations = self.evaluate(pool.solutions().as_slice(), &seeds, &self.descriptor.probes()?)?;
         let features = evaluations.iter().map(|e| self.descriptor.features(e));
         let features: BTreeMap<u64, Vec<f64>> = pool.ids().iter().copied().zip(features).collect();
         let archive = with_features(self.archive.elites(), &features)?;

@@ -7,7 +7,8 @@
 //! | `result` | 1 | the result archive; none where one archive serves both purposes |
 //! | `reserve` | 1 | elites without a cell; empty when missing |
 //! | `scheduler` | 1 | the candidates of the last iteration and the next identity |
-//! | `emitter/N` | 1 | each emitter |
+//! | `emitter/N` | 1 | each emitter: what [`SearchEmitter::save`] returns |
+//! | `emitter/N/memory` | 1 | what is too large for that; only for those that have it |
 //! | `descriptor` | 1 | what [`Descriptor::save`](crate::descriptor::Descriptor::save) returns |
 //! | `memory` | 1 | what the descriptor remembers of single elites; only for those that do |
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Search, Totals};
 use crate::Error;
+use crate::emitter::SearchEmitter;
 use crate::parts::{Part, Parts, PutParts, put_value, unusable};
 
 const SEARCH_VERSION: u32 = 2;
@@ -49,7 +51,10 @@ impl Search {
         put_value(parts, "reserve", 1, &self.reserve)?;
         put_value(parts, "scheduler", 1, &self.scheduler.state())?;
         for (i, emitter) in self.scheduler.emitters().iter().enumerate() {
-            put_value(parts, &emitter_part(i), 1, emitter)?;
+            parts.bytes(&emitter_part(i), 1, &emitter.save()?)?;
+            if let Some(len) = emitter.memory_len() {
+                parts.stream(&emitter_memory(i), 1, len, &mut |out| emitter.write_memory(out))?;
+            }
         }
         parts.bytes("descriptor", 1, &self.descriptor.save()?)?;
         let Some(len) = self.descriptor.memory_len() else { return Ok(()) };
@@ -59,6 +64,11 @@ impl Search {
     /// Puts back what [`Search::save`] put. The search must have been built from the same configuration.
     pub fn load(&mut self, parts: &mut Parts) -> Result<(), Error> {
         self.load_without_memory(parts)?;
+        for (i, emitter) in self.scheduler.emitters_mut().iter_mut().enumerate() {
+            if emitter.memory_len().is_some() {
+                emitter.load_memory(&parts.require(&emitter_memory(i), 1)?.bytes)?;
+            }
+        }
         if self.descriptor.memory_len().is_none() {
             return Ok(());
         }
@@ -83,7 +93,7 @@ impl Search {
         }
         self.scheduler.restore(parts.require("scheduler", 1)?.value()?)?;
         for (i, emitter) in self.scheduler.emitters_mut().iter_mut().enumerate() {
-            *emitter = parts.require(&emitter_part(i), 1)?.value()?;
+            emitter.load(&parts.require(&emitter_part(i), 1)?.bytes)?;
         }
         self.descriptor.load(&parts.require("descriptor", 1)?.bytes)
     }
@@ -97,11 +107,17 @@ impl Search {
         if emitters.len() != whole.emitters.len() {
             return Err(unusable(&part.name, "it has another number of emitters"));
         }
-        emitters.iter_mut().zip(whole.emitters).for_each(|(emitter, stored)| *emitter = stored);
+        for (emitter, stored) in emitters.iter_mut().zip(whole.emitters) {
+            emitter.load(&stored.save()?)?;
+        }
         self.descriptor.load(&whole.descriptor)
     }
 }
 
 fn emitter_part(index: usize) -> String {
     format!("emitter/{index}")
+}
+
+fn emitter_memory(index: usize) -> String {
+    format!("emitter/{index}/memory")
 }
