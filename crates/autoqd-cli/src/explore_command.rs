@@ -9,6 +9,8 @@ use anyhow::{Context, bail};
 use autoqd_view::Run;
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
 
+use crate::registry::registry;
+
 /// Arguments of `autoqd explore`.
 #[derive(clap::Args)]
 pub struct ExploreArgs {
@@ -31,7 +33,7 @@ pub fn run(args: &ExploreArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
              build again; `autoqd report` and `autoqd render` work without it"
         );
     }
-    let runs = Run::open_all(&args.runs)?;
+    let runs = Run::open_all(&args.runs, &registry())?;
     let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {

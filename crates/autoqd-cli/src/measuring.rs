@@ -12,6 +12,8 @@ use autoqd_env::Physics;
 use autoqd_measure::{Format, Population, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::registry::registry;
+
 /// Plain lines of progress come no more often than this.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -42,7 +44,7 @@ pub struct SimulationArgs {
 impl SimulationArgs {
     /// A population to be rolled out on the chosen simulator.
     pub fn load(&self, path: &Path) -> anyhow::Result<Population> {
-        let mut population = Population::load(path)?;
+        let mut population = Population::load(path, &registry())?;
         population.physics = self.physics;
         Ok(population)
     }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::measuring::{RolloutProgress, print_json};
+use crate::registry::registry;
 
 /// Policies of a run that visit states for a check; more than have their turn in a million steps.
 const POLICIES: usize = 1000;
@@ -84,7 +85,7 @@ pub fn run(args: &PhysicsArgs, out: &mut impl Write) -> anyhow::Result<ExitCode>
 }
 
 fn run_check(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<bool> {
-    let population = args.run.as_deref().map(Population::load).transpose()?;
+    let population = args.run.as_deref().map(|run| Population::load(run, &registry())).transpose()?;
     let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
     let speed_rounds = if args.no_speed { 0 } else { 5 };
@@ -125,7 +126,7 @@ fn policies(
 }
 
 fn run_compare(args: &CompareArgs, out: &mut impl Write) -> anyhow::Result<bool> {
-    let population = Population::load(&args.run)?;
+    let population = Population::load(&args.run, &registry())?;
     let pool = thread_pool(args.threads.map(NonZeroUsize::get))?;
     let options = PhysicsOptions { policies: args.policies, seeds: args.seeds, seed: args.seed };
     let found = compare_physics(&population, options, &pool, &mut RolloutProgress::default())?;

@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
 use autoqd_view::{Run, archive_plot, file, learning, measured_figures};
 
+use crate::registry::registry;
+
 /// Arguments of `autoqd plot`.
 #[derive(clap::Args)]
 pub struct PlotArgs {
@@ -33,7 +35,7 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if !(0.1..=10.0).contains(&args.scale) {
         bail!("--scale {} is not between 0.1 and 10", args.scale);
     }
-    let runs = Run::open_all(&args.runs)?;
+    let runs = Run::open_all(&args.runs, &registry())?;
     let folder = args.out.clone().unwrap_or_else(|| args.runs[0].join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

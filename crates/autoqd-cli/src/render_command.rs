@@ -12,6 +12,8 @@ use autoqd_view::render::{
 };
 use autoqd_view::{Change, Image, Replay, Run, best_and_different, file};
 
+use crate::registry::registry;
+
 /// What to make of each elite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
@@ -77,7 +79,7 @@ pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
             "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
         );
     }
-    let run = Run::open(&args.run)?;
+    let run = Run::open(&args.run, &registry())?;
     let table = run.archive()?;
     let rows = rows(args, &table)?;
     let folder = args.out.clone().unwrap_or_else(|| args.run.join("frames"));

@@ -8,6 +8,8 @@ use anyhow::Context;
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::{Run, file};
 
+use crate::registry::registry;
+
 /// Arguments of `autoqd report`.
 #[derive(clap::Args)]
 pub struct ReportArgs {
@@ -27,7 +29,7 @@ pub struct ReportArgs {
 
 /// Writes the report and names the file.
 pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let runs = Run::open_all(&args.runs)?;
+    let runs = Run::open_all(&args.runs, &registry())?;
     let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)

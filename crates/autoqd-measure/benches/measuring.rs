@@ -29,7 +29,7 @@ fn main() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let given = std::env::args().skip(1).find(|a| !a.starts_with('-')).map(PathBuf::from);
     let run = given.unwrap_or_else(|| small_run(temporary.path().join("swimmer")));
-    let mut population = Population::load(&run).expect("a run");
+    let mut population = Population::load(&run, &Registry::default()).expect("a run");
     // Results of earlier evaluations must not be found.
     population.folder = temporary.path().join("results");
     let pool = thread_pool(Some(THREADS)).expect("threads");

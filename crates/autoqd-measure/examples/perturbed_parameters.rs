@@ -10,6 +10,7 @@
 use std::path::PathBuf;
 
 use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator};
+use autoqd::registry::Registry;
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
 use autoqd_measure::Population;
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let run: PathBuf = arguments.next().ok_or("give the folder of a run")?.into();
     let best: Option<usize> = arguments.next().map(|n| n.parse()).transpose()?;
-    let population = Population::load(&run)?;
+    let population = Population::load(&run, &Registry::default())?;
     let task = population.task()?;
     let policy = population.policy_spec(task.spec())?;
     let evaluator = LocalEvaluator::new(task, policy, Physics::Auto, thread_pool(None)?)?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autoqd_env::load_task;
 use serde::{Deserialize, Serialize};
 
 use crate::curve::{Area, area_under, success_threshold};
@@ -151,7 +150,7 @@ impl<'a> AdaptationStudy<'a> {
         let first = &self.populations[0];
         for vary in varies {
             for &value in &vary.values {
-                load_task(&first.task, &vary.knob.turn(&first.perturbation, value))?;
+                first.task_with(&vary.knob.turn(&first.perturbation, value))?;
             }
         }
         let settings = 1 + varies.iter().map(|vary| vary.values.len()).sum::<usize>();
@@ -245,7 +244,7 @@ impl<'a> AdaptationStudy<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Seen, MetricsError> {
         let changed = knob.turn(&population.perturbation, value);
-        let task = load_task(&population.task, &changed)?;
+        let task = population.task_with(&changed)?;
         let rollouts = Rollouts::new(population, task, &format!("{knob}={value}"), &self.pool)?;
         self.look(population, &rollouts, best_unaltered, progress)
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autoqd_env::{EnvSpec, Perturbation, Physics, Task, load_task};
+use autoqd_env::{EnvSpec, Perturbation, Physics, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::error::MetricsError;
@@ -60,16 +60,18 @@ pub struct Population {
     pub budget: Option<Budget>,
     /// The run's configuration.
     pub config: Option<RunConfig>,
+    /// Where its task comes from.
+    pub registry: Registry,
 }
 
 impl Population {
     /// Loads the population of a run folder, of a list of chosen policies (`.json`) or of a table (`.parquet`).
-    pub fn load(path: &Path) -> Result<Self, MetricsError> {
+    pub fn load(path: &Path, registry: &Registry) -> Result<Self, MetricsError> {
         let ending = path.extension().and_then(|e| e.to_str());
         let population = match ending {
-            _ if path.is_dir() => Self::of_run(path)?,
-            Some("json") => Self::of_selection(path)?,
-            Some("parquet") => Self::of_table(path)?,
+            _ if path.is_dir() => Self::of_run(path, registry)?,
+            Some("json") => Self::of_selection(path, registry)?,
+            Some("parquet") => Self::of_table(path, registry)?,
             _ => {
                 return Err(wrong(
                     path,
@@ -80,13 +82,13 @@ impl Population {
         Ok(population)
     }
 
-    fn of_run(path: &Path) -> Result<Self, MetricsError> {
+    fn of_run(path: &Path, registry: &Registry) -> Result<Self, MetricsError> {
         let config = read_config(path)?;
         let table = ArchiveTable::read(path).map_err(|e| match e.is_not_found() {
             true => wrong(path, "the run has no archive yet; wait for its first checkpoint"),
             false => e.into(),
         })?;
-        let spent = status(path, &Registry::default())?;
+        let spent = status(path, registry)?;
         let budget = Budget {
             evaluations: spent.evaluations,
             episodes: spent.evaluations * config.episodes as u64,
@@ -105,15 +107,16 @@ impl Population {
             table,
             budget: Some(budget),
             config: Some(config),
+            registry: registry.clone(),
         })
     }
 
-    fn of_selection(path: &Path) -> Result<Self, MetricsError> {
+    fn of_selection(path: &Path, registry: &Registry) -> Result<Self, MetricsError> {
         let text = std::fs::read(path).map_err(|e| wrong(path, &format!("cannot be read: {e}")))?;
         let list: Selection = serde_json::from_slice(&text)
             .map_err(|e| wrong(path, &format!("is no list of policies ({e}); `autoqd select` writes one")))?;
         let run = path.parent().unwrap_or(Path::new("")).join(&list.run);
-        let mut population = Self::of_run(&run)?;
+        let mut population = Self::of_run(&run, registry)?;
         population.table = chosen(&population.table, &list.policies).map_err(|id| {
             wrong(
                 path,
@@ -125,10 +128,10 @@ impl Population {
         Ok(population)
     }
 
-    fn of_table(path: &Path) -> Result<Self, MetricsError> {
+    fn of_table(path: &Path, registry: &Registry) -> Result<Self, MetricsError> {
         if path.with_file_name(CONFIG_FILE).is_file() && path.file_name() == Some("archive.parquet".as_ref())
         {
-            return Self::of_run(path.parent().unwrap_or(Path::new(".")));
+            return Self::of_run(path.parent().unwrap_or(Path::new(".")), registry);
         }
         let table = ArchiveTable::read_parquet(path)?;
         let fact = |key: &str| table.metadata.get(key).cloned();
@@ -147,6 +150,7 @@ impl Population {
             policy: PolicySection::default(),
             budget: None,
             config: None,
+            registry: registry.clone(),
             table,
         })
     }
@@ -173,7 +177,12 @@ impl Population {
 
     /// The task, with its physics as in the run.
     pub fn task(&self) -> Result<Arc<dyn Task>, MetricsError> {
-        Ok(load_task(&self.task, &self.perturbation)?)
+        self.task_with(&self.perturbation)
+    }
+
+    /// The task with other changes to its physics.
+    pub fn task_with(&self, perturbation: &Perturbation) -> Result<Arc<dyn Task>, MetricsError> {
+        Ok(self.registry.task(&self.task, perturbation)?)
     }
 
     /// The shape of the policies in the task, checked against the stored parameters.

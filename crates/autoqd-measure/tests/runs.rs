@@ -25,22 +25,25 @@ impl Observer for Silent {
 }
 
 fn make_run(folder: &Path, task: &str, settings: &[&str]) -> PathBuf {
+    make_run_of(&Registry::default(), folder, task, settings)
+}
+
+fn make_run_of(registry: &Registry, folder: &Path, task: &str, settings: &[&str]) -> PathBuf {
     let path = folder.join(settings.join(",").replace(['[', ']'], ""));
-    let registry = Registry::default();
-    let mut layers = Layers::new(&registry).preset("quick").unwrap();
+    let mut layers = Layers::new(registry).preset("quick").unwrap();
     for setting in ["iterations=4", "batch_size=3", "update_schedule=[2]", "threads=1"].iter().chain(settings)
     {
         layers = layers.set(setting).unwrap();
     }
-    let facts = autoqd_env::load_task(task, &Default::default()).unwrap();
+    let facts = registry.task(task, &Default::default()).unwrap();
     let config = layers
         .flag("task", task, "test")
         .unwrap()
         .build()
         .unwrap()
-        .resolve(&facts.spec().into(), &registry)
+        .resolve(&facts.spec().into(), registry)
         .unwrap();
-    let mut runner = Runner::create(&path, config, &Registry::default()).unwrap();
+    let mut runner = Runner::create(&path, config, registry).unwrap();
     runner.run(Limits::default(), &|| false, &mut Silent).unwrap();
     path
 }
@@ -53,7 +56,8 @@ fn runs(folder: &TempDir) -> Vec<PathBuf> {
 }
 
 fn load(paths: &[PathBuf]) -> Vec<Population> {
-    let mut populations: Vec<Population> = paths.iter().map(|path| Population::load(path).unwrap()).collect();
+    let mut populations: Vec<Population> =
+        paths.iter().map(|path| Population::load(path, &Registry::default()).unwrap()).collect();
     name_variants(&mut populations);
     populations
 }
@@ -248,16 +252,16 @@ fn policies_whose_returns_are_no_numbers_are_left_out_and_counted() {
 fn chosen_policies_are_a_population_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let run = make_run(folder.path(), "point-maze", &["seed=1"]);
-    let all = Population::load(&run).unwrap();
+    let all = Population::load(&run, &Registry::default()).unwrap();
     let list = folder.path().join("list.json");
     save_json(&list, &Selection { run: run.clone(), policies: vec![all.table.id[2], all.table.id[0]] })
         .unwrap();
-    let chosen = Population::load(&list).unwrap();
+    let chosen = Population::load(&list, &Registry::default()).unwrap();
     assert_eq!(chosen.len(), 2);
     assert_eq!(chosen.parameters(0), all.parameters(2));
     assert_eq!(measure(&[chosen], 1, None).runs[0].policies, 2);
     save_json(&list, &Selection { run, policies: vec![u64::MAX] }).unwrap();
-    assert!(Population::load(&list).unwrap_err().to_string().contains("choose again"));
+    assert!(Population::load(&list, &Registry::default()).unwrap_err().to_string().contains("choose again"));
 }
 
 #[test]
@@ -270,18 +274,49 @@ fn other_tasks_other_sizes_and_other_files_are_refused_by_name() {
     assert!(matches!(&error, MetricsError::Tasks { .. }), "{error}");
     assert!(evaluate(&[], &small(), None, &pool, &mut ()).is_err());
 
-    let mut wrong = Population::load(&maze).unwrap();
+    let mut wrong = Population::load(&maze, &Registry::default()).unwrap();
     wrong.policy.hidden = vec![3];
     let error = evaluate(&[wrong], &small(), None, &pool, &mut ()).unwrap_err().to_string();
     assert!(error.contains("parameters"), "{error}");
 
-    assert!(Population::load(folder.path()).unwrap_err().to_string().contains("not a run folder"));
     assert!(
-        Population::load(&folder.path().join("nothing")).unwrap_err().to_string().contains("check the path")
+        Population::load(folder.path(), &Registry::default())
+            .unwrap_err()
+            .to_string()
+            .contains("not a run folder")
+    );
+    assert!(
+        Population::load(&folder.path().join("nothing"), &Registry::default())
+            .unwrap_err()
+            .to_string()
+            .contains("check the path")
     );
     let unfinished = with_archive(folder.path(), "unfinished", &maze, &[]);
     std::fs::remove_file(unfinished.join("archive.parquet")).unwrap();
-    assert!(Population::load(&unfinished).unwrap_err().to_string().contains("no archive yet"));
+    assert!(
+        Population::load(&unfinished, &Registry::default())
+            .unwrap_err()
+            .to_string()
+            .contains("no archive yet")
+    );
+}
+
+#[test]
+fn a_task_of_ones_own_is_measured_like_a_built_in_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut registry = Registry::default();
+    registry.register_task("my-maze", |_| {
+        Ok(std::sync::Arc::new(autoqd_env::PointMazeTask::default()) as std::sync::Arc<dyn autoqd_env::Task>)
+    });
+    let own = make_run_of(&registry, folder.path(), "my-maze", &["seed=1"]);
+    let built_in = make_run(folder.path(), "point-maze", &["seed=1", "episodes=2"]);
+    let scores = [own.clone(), built_in].map(|path| {
+        let measured = measure(&[Population::load(&path, &registry).unwrap()], 1, None);
+        (measured.runs[0].policies, measured.runs[0].mean_objective)
+    });
+    assert_eq!(scores[0], scores[1]);
+    let unknown = Population::load(&own, &Registry::default()).unwrap().task().err().unwrap().to_string();
+    assert!(unknown.contains("my-maze") && unknown.contains("point-maze"), "{unknown}");
 }
 
 #[test]
@@ -298,7 +333,7 @@ fn policies_of_different_sizes_are_measured_together() {
 fn seeds_of_an_evaluation_are_none_of_the_search() {
     let folder = tempfile::tempdir().unwrap();
     let run = make_run(folder.path(), "point-maze", &["seed=0"]);
-    let searched = Population::load(&run).unwrap().table.seeds.values;
+    let searched = Population::load(&run, &Registry::default()).unwrap().table.seeds.values;
     let rounds = [
         Round::Normalizer,
         Round::Evaluation,

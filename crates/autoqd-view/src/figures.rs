@@ -65,6 +65,7 @@ fn settings_of(run: &Run) -> Population {
         table: ArchiveTable::default(),
         budget: None,
         config: Some(config.clone()),
+        registry: run.registry().clone(),
     }
 }
 

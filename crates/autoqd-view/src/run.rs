@@ -9,7 +9,7 @@ use autoqd::policy::{Policy, PolicySpec};
 use autoqd::registry::Registry;
 use autoqd::run_folder::{ARCHIVE_FILE, ArchiveTable, Block, MetricsRow, RunFolderError, Status};
 use autoqd::run_folder::{read_config, read_metrics, status};
-use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task, load_task};
+use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
 
 use crate::{Replay, ViewError};
 
@@ -23,6 +23,7 @@ pub struct Run {
     config: RunConfig,
     policy: PolicySpec,
     task: Arc<dyn Task>,
+    registry: Registry,
     perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
 }
 
@@ -44,20 +45,21 @@ impl Default for Change {
 impl Run {
     /// Opens run folders that are looked at together. Folders of the same name, as sweeps make them, are told apart by
     /// as much of their paths as it takes.
-    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, ViewError> {
-        let mut runs = paths.iter().map(|path| Self::open(path)).collect::<Result<Vec<_>, _>>()?;
+    pub fn open_all(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Self>, ViewError> {
+        let mut runs = paths.iter().map(|path| Self::open(path, registry)).collect::<Result<Vec<_>, _>>()?;
         let names = names_apart(&runs.iter().map(|run| parts(&run.path)).collect::<Vec<_>>());
         runs.iter_mut().zip(names).for_each(|(run, name)| run.name = name);
         Ok(runs)
     }
 
     /// Opens a run folder; the archive is read when it is asked for.
-    pub fn open(path: &Path) -> Result<Self, ViewError> {
+    pub fn open(path: &Path, registry: &Registry) -> Result<Self, ViewError> {
         let config = read_config(path)?;
-        let task = load_task(&config.task, &perturbation(&config, Change::default()))?;
+        let task = registry.task_of(&config)?;
         let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
-        Ok(Self { path: path.to_owned(), name, config, policy, task, perturbed: Mutex::default() })
+        let (path, registry) = (path.to_owned(), registry.clone());
+        Ok(Self { path, name, config, policy, task, registry, perturbed: Mutex::default() })
     }
 
     /// The folder.
@@ -75,6 +77,11 @@ impl Run {
         &self.config
     }
 
+    /// What its parts are built from.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// The task, with the changes of the run.
     pub fn task(&self) -> &Arc<dyn Task> {
         &self.task
@@ -82,7 +89,7 @@ impl Run {
 
     /// How far the run is.
     pub fn status(&self) -> Result<Status, ViewError> {
-        Ok(status(&self.path, &Registry::default())?)
+        Ok(status(&self.path, &self.registry)?)
     }
 
     /// The metrics so far; none before the first iteration.
@@ -137,7 +144,7 @@ impl Run {
         if let Some(task) = kept(&lock()) {
             return Ok(task);
         }
-        let task = load_task(&self.config.task, &perturbation(&self.config, change))?;
+        let task = self.registry.task(&self.config.task, &perturbation(&self.config, change))?;
         let mut tasks = lock();
         tasks.push_back((change, task.clone()));
         while tasks.len() > KEPT_TASKS {

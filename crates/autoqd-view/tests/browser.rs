@@ -68,7 +68,7 @@ struct Running {
 
 fn serve(paths: &[&Path]) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = paths.iter().map(|path| Run::open(path).unwrap()).collect();
+    let runs = paths.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
     // One place for a page that follows: a page that is closed must give it back.
     let config = ServerConfig { poll: Duration::from_millis(200), followers: 1, ..ServerConfig::default() };
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
@@ -78,7 +78,7 @@ fn serve(paths: &[&Path]) -> Running {
 }
 
 fn elites(path: &Path) -> usize {
-    Run::open(path).unwrap().archive().unwrap().len()
+    Run::open(path, &Registry::default()).unwrap().archive().unwrap().len()
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn meshes_stand_where_the_simulator_says() {
     for task in common::mujoco::TASKS {
         let path = folder.path().join(task);
         common::run::filled(&path, task, 4);
-        let run = Run::open(&path).unwrap();
+        let run = Run::open(&path, &Registry::default()).unwrap();
         let replay = run.replay(&run.archive().unwrap(), 2, Change::default()).unwrap();
         let frame = replay.frames() / 3;
         assert!(frame > 1, "{task}: an episode of {} frames shows nothing", replay.frames());
@@ -175,7 +175,7 @@ fn the_report_plays_without_a_server() {
         common::run::search(&path, task, iterations);
         path
     });
-    let runs: Vec<Run> = paths.iter().map(|path| Run::open(path).unwrap()).collect();
+    let runs: Vec<Run> = paths.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
     let page = report(&runs, ReportOptions { behaviours: 3, seconds: 4.0, ..Default::default() }).unwrap();
     assert!(page.len() < 20_000_000);
     for reference in ["http://", "https://", "src=\"/", "href=\""] {

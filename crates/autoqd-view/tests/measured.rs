@@ -4,6 +4,7 @@ mod common;
 
 use std::path::Path;
 
+use autoqd::registry::Registry;
 use autoqd_view::plot::{Mode, png};
 use autoqd_view::{Run, ViewError, measured_figures};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ fn every_measurement_that_is_there_is_drawn() {
             write(&path, "eval/metrics.json", &evaluation(variant, level, 1000.0 / level));
             write(&path, "eval/stability.json", &stability(variant, 1e-5 * level));
             write(&path, "adapt/adaptation.json", &adaptation(variant, level));
-            Run::open(&path).unwrap()
+            Run::open(&path, &Registry::default()).unwrap()
         })
         .into();
     let figures = measured_figures(&runs, Mode::Light).unwrap();
@@ -87,7 +88,7 @@ fn without_measurements_there_is_no_figure_and_damage_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     common::run::filled(&path, "hopper", 3);
-    let runs = [Run::open(&path).unwrap()];
+    let runs = [Run::open(&path, &Registry::default()).unwrap()];
     assert!(measured_figures(&runs, Mode::Light).unwrap().is_empty());
     write(&path, "eval/stability.json", &json!({"version": 1}));
     let error = measured_figures(&runs, Mode::Light).unwrap_err();

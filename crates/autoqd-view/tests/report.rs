@@ -2,6 +2,7 @@
 
 mod common;
 
+use autoqd::registry::Registry;
 use autoqd_view::Run;
 use autoqd_view::report::{ReportOptions, report};
 use serde_json::json;
@@ -17,7 +18,7 @@ fn a_report_of_many_runs_keeps_its_size() {
         .map(|i| {
             let path = folder.path().join(format!("run-{i}"));
             common::run::filled(&path, "hopper", 30);
-            Run::open(&path).unwrap()
+            Run::open(&path, &Registry::default()).unwrap()
         })
         .collect();
     let free = report(&runs, ReportOptions { behaviours: 4, ..ReportOptions::default() }).unwrap();
@@ -41,9 +42,28 @@ fn runs_without_an_archive_and_measured_runs_are_reported() {
         "vendi_length_normalized": 3.0, "quality_vendi": null, "budget": null, "evaluation_steps": 100}});
     std::fs::create_dir(measured.join("eval")).unwrap();
     std::fs::write(measured.join("eval/metrics.json"), metrics.to_string()).unwrap();
-    let runs = [empty, measured].map(|path| Run::open(&path).unwrap());
+    let runs = [empty, measured].map(|path| Run::open(&path, &Registry::default()).unwrap());
     let page = report(&runs, ReportOptions { behaviours: 1, ..ReportOptions::default() }).unwrap();
     assert!(page.contains("The archive has no elite yet"));
     assert!(page.contains("Vendi score") && page.contains("<td>3.25</td>"));
+    assert_eq!(behaviours(&page), 1);
+}
+
+#[test]
+fn a_run_of_a_task_of_ones_own_is_opened_replayed_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    common::run::filled(&path, "point-maze", 5);
+    let config = std::fs::read_to_string(path.join("config.toml")).unwrap();
+    std::fs::write(path.join("config.toml"), config.replace("point-maze", "my-maze")).unwrap();
+    let mut registry = Registry::default();
+    assert!(Run::open(&path, &registry).err().unwrap().to_string().contains("my-maze"));
+    registry.register_task("my-maze", |_| {
+        Ok(std::sync::Arc::new(autoqd_env::PointMazeTask::default()) as std::sync::Arc<dyn autoqd_env::Task>)
+    });
+    let run = Run::open(&path, &registry).unwrap();
+    let archive = run.archive().unwrap();
+    assert!(run.replay(&archive, 0, autoqd_view::Change::default()).is_ok());
+    let page = report(&[run], ReportOptions { behaviours: 1, ..ReportOptions::default() }).unwrap();
     assert_eq!(behaviours(&page), 1);
 }

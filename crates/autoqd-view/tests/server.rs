@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use autoqd::registry::Registry;
 use autoqd_view::Run;
 use autoqd_view::server::{Server, ServerConfig};
 use common::run::filled;
@@ -20,7 +21,7 @@ struct Running {
 
 fn serve(runs: &[&Path], config: ServerConfig) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = runs.iter().map(|path| Run::open(path).unwrap()).collect();
+    let runs = runs.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
     let address = server.address();
     runtime.spawn(server.serve(std::future::pending()));
@@ -117,7 +118,11 @@ fn runs_archive_and_metrics_are_those_of_the_folder() {
     let first = f64::from_le_bytes(rest[8 * 300 * objective..][..8].try_into().unwrap());
     assert_eq!(
         first,
-        Run::open(&folder.path().join("Hopper run 1")).unwrap().archive().unwrap().objective[0]
+        Run::open(&folder.path().join("Hopper run 1"), &Registry::default())
+            .unwrap()
+            .archive()
+            .unwrap()
+            .objective[0]
     );
     let metrics = get(server.address, "/api/runs/hopper-run-1/metrics").json();
     assert_eq!(metrics["qd_score"].as_array().unwrap().len(), 500);
@@ -134,7 +139,7 @@ fn a_replay_holds_every_pose_of_the_episode() {
     assert_eq!(answer.status, 200, "{}", answer.head);
     let (header, rest) = split(&answer.body);
     let shapes = header["scene"]["shapes"].as_array().unwrap().len();
-    let run = Run::open(&path).unwrap();
+    let run = Run::open(&path, &Registry::default()).unwrap();
     let want = run.replay(&run.archive().unwrap(), 3, Default::default()).unwrap();
     let width = 4 * (12 * shapes + 2);
     assert_eq!(rest.len(), width * want.frames());
@@ -360,7 +365,7 @@ fn the_live_stream_tells_of_a_new_archive() {
         }
     };
     wait_for("\"elites\":5");
-    let run = Run::open(&path).unwrap();
+    let run = Run::open(&path, &Registry::default()).unwrap();
     common::run::random_archive(run.config(), 9).write_parquet(&run.archive_path()).unwrap();
     wait_for("\"elites\":9");
 }

@@ -19,7 +19,7 @@ pub struct Field {
 }
 
 /// Every key, and the sections with their descriptions, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Keys {
     pub fields: Vec<Field>,
     pub sections: Vec<(String, String)>,

@@ -1,5 +1,7 @@
 //! The emitters of `autoqd-qd`.
 
+use std::sync::Arc;
+
 use autoqd_qd::{AnyEmitter, EsEmitterConfig, GaussianConfig, IsoLineConfig, OpenAiOptions, StrategyConfig};
 
 use super::Registry;
@@ -24,7 +26,7 @@ pub struct EmitterContext<'a> {
 }
 
 pub(super) type BuildEmitter =
-    Box<dyn Fn(EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> + Send + Sync>;
+    Arc<dyn Fn(EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> + Send + Sync>;
 
 crate::settings! {
     /// Settings of `emitter = "iso-line"`.

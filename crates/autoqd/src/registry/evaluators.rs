@@ -36,7 +36,7 @@ impl EvaluatorContext<'_> {
 }
 
 pub(super) type BuildEvaluator =
-    Box<dyn Fn(EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> + Send + Sync>;
+    Arc<dyn Fn(EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> + Send + Sync>;
 
 pub(super) fn register(registry: &mut Registry) {
     registry.register_evaluator("local", PartFacts::new("The threads of this process."), |context| {

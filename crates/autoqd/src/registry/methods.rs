@@ -1,5 +1,7 @@
 //! The methods of this crate.
 
+use std::sync::Arc;
+
 use autoqd_env::EnvSpec;
 
 use super::Registry;
@@ -20,9 +22,10 @@ pub struct DescriptorContext<'a> {
     pub spec: &'a EnvSpec,
 }
 
-type BuildDescriptor = Box<dyn Fn(DescriptorContext<'_>) -> Result<Box<dyn Descriptor>, Error> + Send + Sync>;
+type BuildDescriptor = Arc<dyn Fn(DescriptorContext<'_>) -> Result<Box<dyn Descriptor>, Error> + Send + Sync>;
 
 /// What a method is.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum MethodKind {
     /// A descriptor for the quality-diversity search.
@@ -34,7 +37,7 @@ impl MethodKind {
     pub fn descriptor<D: Descriptor + 'static>(
         build: impl Fn(DescriptorContext<'_>) -> Result<D, Error> + Send + Sync + 'static,
     ) -> Self {
-        Self::Descriptor(Box::new(move |context| Ok(Box::new(build(context)?))))
+        Self::Descriptor(Arc::new(move |context| Ok(Box::new(build(context)?))))
     }
 }
 

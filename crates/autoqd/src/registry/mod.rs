@@ -27,7 +27,7 @@ use emitters::BuildEmitter;
 use evaluators::BuildEvaluator;
 use tasks::BuildTask;
 
-/// The parts that a program knows.
+/// The parts that a program knows. A clone shares them.
 ///
 /// ```
 /// use autoqd::config::PartFacts;
@@ -43,6 +43,7 @@ use tasks::BuildTask;
 /// let message = registry.task("hoper", &Default::default()).err().unwrap().to_string();
 /// assert!(message.contains("did you mean 'hopper'"), "{message}");
 /// ```
+#[derive(Clone)]
 pub struct Registry {
     catalog: Catalog,
     methods: BTreeMap<String, MethodKind>,
@@ -61,6 +62,17 @@ impl Default for Registry {
         emitters::register(&mut registry);
         evaluators::register(&mut registry);
         registry
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry")
+            .field("methods", &self.methods.keys())
+            .field("emitters", &self.emitters.keys())
+            .field("evaluators", &self.evaluators.keys())
+            .field("tasks", &self.tasks.keys())
+            .finish()
     }
 }
 
@@ -102,7 +114,7 @@ impl Registry {
         build: impl Fn(EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> + Send + Sync + 'static,
     ) {
         self.catalog.add_emitter(name, facts);
-        self.emitters.insert(name.to_owned(), Box::new(build));
+        self.emitters.insert(name.to_owned(), Arc::new(build));
     }
 
     /// Adds, or replaces, an evaluator.
@@ -113,7 +125,7 @@ impl Registry {
         build: impl Fn(EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> + Send + Sync + 'static,
     ) {
         self.catalog.add_evaluator(name, facts);
-        self.evaluators.insert(name.to_owned(), Box::new(build));
+        self.evaluators.insert(name.to_owned(), Arc::new(build));
     }
 
     /// Adds, or replaces, a task. It may have the name of a built-in one, which is hidden then.
@@ -122,7 +134,7 @@ impl Registry {
         name: &str,
         build: impl Fn(&Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync + 'static,
     ) {
-        self.tasks.insert(name.to_owned(), Box::new(build));
+        self.tasks.insert(name.to_owned(), Arc::new(build));
     }
 
     /// Adds, or replaces, a section of the configuration, for the settings of a registered part.

@@ -7,7 +7,7 @@ use autoqd_env::{EnvError, Perturbation, Task, load_task, task_names};
 
 use crate::Error;
 
-pub(super) type BuildTask = Box<dyn Fn(&Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync>;
+pub(super) type BuildTask = Arc<dyn Fn(&Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync>;
 
 pub(super) fn names(registered: &BTreeMap<String, BuildTask>) -> Vec<&str> {
     let own = registered.keys().map(String::as_str);
