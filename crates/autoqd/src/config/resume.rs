@@ -34,7 +34,7 @@ impl RunConfig {
     pub fn same_search(&self, other: &Self) -> bool {
         let plain = |config: &Self| {
             let mut table = config.to_table();
-            table.retain(|key, _| !["threads", "checkpoint_every"].contains(&&key[..]));
+            table.retain(|key, _| !["threads", "checkpoint_every"].contains(&key));
             table
         };
         plain(self) == plain(other)
