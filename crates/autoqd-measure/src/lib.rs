@@ -3,6 +3,13 @@
 //! Most functions here are plain arithmetic: scores of embeddings, returns and measures that somebody else collected.
 //! [`evaluate`] and its kin collect them: they roll out the policies of run folders again, with fresh seeds and the
 //! same way for every method.
+//!
+//! ```
+//! use autoqd_measure::top_fraction;
+//!
+//! // The better part of five policies by their returns, best first.
+//! assert_eq!(top_fraction(&[10.0, 80.0, 95.0, 100.0, 60.0], 0.6), [3, 2, 1]);
+//! ```
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]

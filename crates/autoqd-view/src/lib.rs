@@ -1,4 +1,18 @@
 //! Pictures of a run: plots, rendered behaviours, a report in one file and an explorer in the browser.
+//!
+//! [`Run`] opens a run folder; [`learning`], [`archive_plot`] and [`measured_figures`] turn what is in it into the figures
+//! of [`plot`], [`render`] draws its policies at work, [`report`] puts everything into one HTML file and [`server`] shows
+//! it in the browser. The figures take plain numbers as well:
+//!
+//! ```
+//! use autoqd_view::plot::{Curve, Mode, band_over_seeds, learning_curves};
+//!
+//! let seeds: Vec<Vec<(f64, f64)>> =
+//!     (1..4).map(|seed| (0..50).map(|x| (f64::from(x), f64::from(seed * x).sqrt())).collect()).collect();
+//! let curve = Curve { name: "autoqd".into(), band: band_over_seeds(&seeds) };
+//! let figure = learning_curves("Swimmer", &[("QD score".into(), vec![curve])], "iteration", Mode::Light);
+//! assert!(figure.svg(Mode::Light).starts_with("<svg"));
+//! ```
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
