@@ -42,7 +42,7 @@ def missing_features(package):
     for feature in SIMULATORS if users else ():
         forwarded = package["features"].get(feature, [])
         for name in users:
-            if f"{name}/{feature}" not in forwarded:
+            if not {f"{name}/{feature}", f"{name}?/{feature}"} & set(forwarded):
                 yield f"feature '{feature}' does not reach {name}"
         if feature not in package["features"].get("default", []):
             yield f"feature '{feature}' is not one of the default features"

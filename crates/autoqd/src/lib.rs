@@ -7,19 +7,21 @@
 //!
 //! ```
 //! use autoqd::config::Layers;
+//! use autoqd::registry::Registry;
 //! use autoqd::search::Search;
 //! use autoqd_env::load_task;
 //! use autoqd_qd::Archive;
 //!
+//! let registry = Registry::default();
 //! let task = load_task("point-maze", &Default::default())?;
 //! // A preset, then whatever is different this time; all settings are in docs/config-reference.md.
-//! let config = Layers::new()
+//! let config = Layers::new(&registry)
 //!     .preset("quick")?
 //!     .set("iterations=5")?
 //!     .set("batch_size=8")?
 //!     .flag("task", "point-maze", "TASK")?
 //!     .build()?
-//!     .resolve(&task.spec().into())?;
+//!     .resolve(&task.spec().into(), &registry)?;
 //! let mut search = Search::new(config, task)?;
 //! while !search.finished() {
 //!     search.step()?;
@@ -35,6 +37,7 @@
 //! | you want to | see |
 //! |---|---|
 //! | run a search that can be stopped and continued | [`runner`], which writes the files of [`run_folder`] |
+//! | bring a task, a descriptor, an emitter or an evaluator | [`registry`] |
 //! | change what tells behaviours apart | [`descriptor`] |
 //! | roll policies out | [`evaluator`], [`policy`] |
 //! | use the policies elsewhere | [`export`] |
