@@ -1,6 +1,7 @@
 //! What a search is doing: a progress bar on a terminal, plain lines elsewhere.
 
-use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, RefitReport, StartReport};
+use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, StartReport};
+use autoqd::trainer::Refit;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -86,8 +87,8 @@ impl Observer for Progress {
         Ok(())
     }
 
-    fn on_refit(&mut self, report: &RefitReport) -> Result<(), ObserverError> {
-        self.say(&refit_line(report));
+    fn on_refit(&mut self, iteration: u64, refit: &Refit, _seconds: f64) -> Result<(), ObserverError> {
+        self.say(&refit_line(iteration, refit));
         Ok(())
     }
 
@@ -127,31 +128,36 @@ fn pace(report: &IterationReport, remaining: f64) -> String {
     format!("ETA {}  {rate} steps/s  {next}", duration(remaining))
 }
 
-/// What the result archive holds.
+/// What was found so far: the archive's numbers where there is one, and the method's own.
 fn found(report: &IterationReport) -> String {
     let metrics = &report.metrics;
-    format!(
-        "{} elites  coverage {:.1} %  QD score {:.0}  best return {:.1}",
-        metrics.elites,
-        100.0 * metrics.coverage,
-        metrics.qd_score,
-        metrics.best_objective,
-    )
+    let mut line = format!("{} elites", metrics.elites);
+    if metrics.coverage.is_finite() {
+        line += &format!("  coverage {:.1} %  QD score {:.0}", 100.0 * metrics.coverage, metrics.qd_score);
+    }
+    line += &format!("  best return {:.1}", metrics.best_objective);
+    for (name, value) in &report.figures {
+        line += &format!("  {name} {value:.4}");
+    }
+    line
 }
 
-fn refit_line(report: &RefitReport) -> String {
+fn refit_line(iteration: u64, refit: &Refit) -> String {
+    let fit = &refit.descriptor;
     let mut line = format!(
-        "refit at iteration {}: {} elites before, {} after, {} in reserve",
-        report.iteration, report.elites_before, report.elites_after, report.reserve
+        "refit at iteration {iteration}: {} elites before, {} after, {} in reserve",
+        refit.elites_before,
+        refit.elites_after(),
+        refit.archives.reserved
     );
-    if let Some(turned) = report.angles.iter().copied().reduce(f64::max) {
-        line += &format!(", axes turned by up to {turned:.0}°");
+    if fit.turned_degrees.is_finite() {
+        line += &format!(", axes turned by up to {:.0}°", fit.turned_degrees);
     }
-    let best = report.losses.iter().map(|epoch| epoch.validation).reduce(f64::min);
+    let best = fit.losses.iter().map(|epoch| epoch.validation).reduce(f64::min);
     if let Some(best) = best {
-        line += &format!(", {} epochs, validation loss {best:.4}", report.losses.len());
+        line += &format!(", {} epochs, validation loss {best:.4}", fit.losses.len());
     }
-    if let Some(factor) = report.exchanged_codes {
+    if let Some(factor) = fit.exchanged_codes {
         line += &format!(", {factor:.2} times that with codes exchanged");
     }
     line
@@ -177,10 +183,13 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use autoqd::descriptor::RefitReport;
     use autoqd::run_folder::{MetricsRow, TimingRow};
+    use autoqd_qd::RedescribeReport;
 
     fn report(iteration: u64) -> IterationReport {
         IterationReport {
+            figures: vec![("entropy".to_owned(), 0.25)],
             iterations: 40,
             next_refit: Some(10),
             metrics: MetricsRow {
@@ -202,7 +211,10 @@ mod tests {
     #[test]
     fn the_figures_say_all_that_is_promised() {
         assert_eq!(pace(&report(5), 70.0), "ETA 1m10s  61k steps/s  next refit 10");
-        assert_eq!(found(&report(5)), "57 elites  coverage 14.2 %  QD score 1234  best return 35.3");
+        assert_eq!(
+            found(&report(5)),
+            "57 elites  coverage 14.2 %  QD score 1234  best return 35.3  entropy 0.2500"
+        );
     }
 
     #[test]
@@ -233,18 +245,15 @@ mod tests {
 
     #[test]
     fn a_refit_says_what_it_kept() {
-        let report = RefitReport {
-            iteration: 20,
+        let refit = Refit {
             elites_before: 90,
             // More than before, when the reserve gives some back.
-            elites_after: 114,
-            reserve: 9,
-            angles: vec![3.0, 41.6],
-            seconds: 0.1,
-            ..RefitReport::default()
+            archives: RedescribeReport { stored: vec![114], reserved: 9, ..RedescribeReport::default() },
+            descriptor: RefitReport { turned_degrees: 41.6, ..RefitReport::default() },
+            ..Refit::default()
         };
         let expected =
             "refit at iteration 20: 90 elites before, 114 after, 9 in reserve, axes turned by up to 42°";
-        assert_eq!(refit_line(&report), expected);
+        assert_eq!(refit_line(20, &refit), expected);
     }
 }

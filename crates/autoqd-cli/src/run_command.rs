@@ -9,10 +9,9 @@ use anyhow::Context;
 use autoqd::config::{Config, Layers};
 use autoqd::observer::EndReason;
 use autoqd::registry::Registry;
-use autoqd::run_folder::RunFolder;
+use autoqd::run_folder::{RunFolder, status};
 use autoqd::runner::{Changes, Limits, Runner, absolute_task};
 use autoqd_env::Perturbation;
-use autoqd_qd::Archive;
 
 use crate::progress::Progress;
 use crate::registry::registry;
@@ -91,7 +90,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let config = config.resolve(&facts.spec().into(), &registry)?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
     let runner = Runner::create(&path, config, &registry)?;
-    work(runner, &args.limits, out)
+    work(runner, &args.limits, &registry, out)
 }
 
 /// Continues a run.
@@ -101,8 +100,9 @@ pub fn resume(args: &ResumeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode
         threads: args.threads,
         checkpoint_every: args.checkpoint_every,
     };
-    let runner = Runner::resume(&args.run, changes, &registry())?;
-    work(runner, &args.limits, out)
+    let registry = registry();
+    let runner = Runner::resume(&args.run, changes, &registry)?;
+    work(runner, &args.limits, &registry, out)
 }
 
 /// Preset, file, `--set` and flags, each on top of the one before.
@@ -133,38 +133,47 @@ fn layered(args: &RunArgs, registry: &Registry) -> anyhow::Result<Config> {
     Ok(layers.build()?)
 }
 
-fn work(mut runner: Runner, limits: &LimitArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+fn work(
+    mut runner: Runner,
+    limits: &LimitArgs,
+    registry: &Registry,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
     let signal = StopSignal::install()?;
     let limits = Limits { max_seconds: limits.max_time, max_env_steps: limits.max_env_steps };
     let mut progress = Progress::new();
     let reason = runner.run(limits, &|| signal.requested(), &mut progress)?;
-    summary(&runner, reason, out)?;
+    summary(&runner, reason, registry, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was found and where to look.
-fn summary(runner: &Runner, reason: EndReason, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (search, path) = (runner.search(), runner.path().display());
-    let stats = search.result().stats();
-    writeln!(
-        out,
-        "{} policies in {:.1} % of the archive's cells, best return {:.1}, mean {:.1}, QD score {:.0}; {} environment \
-         steps",
-        stats.num_elites,
-        100.0 * stats.coverage,
-        stats.obj_max.unwrap_or(f64::NAN),
-        stats.obj_mean.unwrap_or(f64::NAN),
-        stats.qd_score,
-        search.totals().env_steps,
-    )?;
+fn summary(
+    runner: &Runner,
+    reason: EndReason,
+    registry: &Registry,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let (trainer, path) = (runner.trainer(), runner.path().display());
+    let found = status(runner.path(), registry)?;
+    write!(out, "{} policies", found.elites)?;
+    if let Some(coverage) = found.coverage {
+        write!(out, " in {:.1} % of the archive's cells", 100.0 * coverage)?;
+    }
+    let [best, mean] = [found.best_objective, found.mean_objective].map(|value| value.unwrap_or(f64::NAN));
+    write!(out, ", best return {best:.1}, mean {mean:.1}")?;
+    if let Some(score) = found.qd_score {
+        write!(out, ", QD score {score:.0}")?;
+    }
+    writeln!(out, "; {} environment steps", found.env_steps)?;
     writeln!(out, "archive:  {path}/archive.parquet")?;
     writeln!(out, "curves:   {path}/metrics.csv")?;
     if reason != EndReason::Finished {
         writeln!(
             out,
             "stopped after iteration {} of {}; go on with: autoqd resume {path}",
-            search.iteration(),
-            search.config().iterations
+            trainer.iteration(),
+            trainer.config().iterations
         )?;
     }
     Ok(())

@@ -74,12 +74,12 @@ fn run(path: &Path, config: RunConfig, stops: &[u64]) -> Vec<Vec<u8>> {
     let mut runner = Runner::create(path, config, &registry()).expect("a run");
     for stop in stops {
         let iterations = std::cell::Cell::new(0);
-        let before = runner.search().iteration();
+        let before = runner.trainer().iteration();
         let stop_now = || iterations.replace(iterations.get() + 1) + before == *stop;
         runner.run(Limits::default(), &stop_now, &mut Silent).expect("a part of the run");
         drop(runner);
         runner = Runner::resume(path, Changes::default(), &registry()).expect("a resumed run");
-        assert_eq!(runner.search().iteration(), *stop);
+        assert_eq!(runner.trainer().iteration(), *stop);
     }
     runner.run(Limits::default(), &|| false, &mut Silent).expect("the rest of the run");
     files(path)

@@ -25,7 +25,8 @@ use autoqd::config::Layers;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
-use autoqd::search::{Search, Times, thread_pool};
+use autoqd::search::{Search, thread_pool};
+use autoqd::trainer::Times;
 use autoqd_env::{Perturbation, Physics, Task, gymnasium_id, load_task};
 use tape::Tape;
 

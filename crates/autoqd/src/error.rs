@@ -6,6 +6,14 @@ use autoqd_env::EnvError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A method that trains a population without describing it.
+    #[error(
+        "the method '{method}' has no descriptor: it trains its policies without an archive; this needs a search"
+    )]
+    NoDescriptor {
+        /// The method.
+        method: String,
+    },
     /// A probe that an evaluator cannot use.
     #[error("the probe '{kind}' cannot be used: {reason}")]
     Probe {

@@ -75,5 +75,6 @@ pub mod run_folder;
 pub mod runner;
 pub mod search;
 pub mod seeds;
+pub mod trainer;
 
 pub use error::Error;

@@ -1,7 +1,7 @@
 //! Those who watch a search: progress bars, logs, a live page.
 
-use crate::descriptor::EpochLosses;
 use crate::run_folder::{MetricsRow, RunLogs, TimingRow};
+use crate::trainer::Refit;
 
 /// What an observer may return.
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
@@ -36,31 +36,12 @@ pub struct IterationReport {
     pub iterations: u64,
     /// Next iteration that refits the measures.
     pub next_refit: Option<u64>,
-    /// Numbers of the search.
+    /// Numbers that every method has.
     pub metrics: MetricsRow,
+    /// Numbers of this method alone, by name.
+    pub figures: Vec<(String, f64)>,
     /// Times.
     pub timing: TimingRow,
-}
-
-/// What a refit did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RefitReport {
-    /// Iteration at whose start it happened.
-    pub iteration: u64,
-    /// Elites of the result archive before.
-    pub elites_before: u64,
-    /// Elites of the result archive after.
-    pub elites_after: u64,
-    /// Elites in the reserve after.
-    pub reserve: u64,
-    /// Angle, in degrees, by which each axis turned; empty where axes cannot be compared.
-    pub angles: Vec<f64>,
-    /// Losses of each epoch, for descriptors that train.
-    pub losses: Vec<EpochLosses>,
-    /// How much worse the decoder gets with the codes of others, as a factor.
-    pub exchanged_codes: Option<f64>,
-    /// Seconds it took.
-    pub seconds: f64,
 }
 
 /// Why a search ended.
@@ -86,8 +67,8 @@ pub trait Observer {
     /// An iteration is complete.
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError>;
 
-    /// The measures were fitted again.
-    fn on_refit(&mut self, _report: &RefitReport) -> Result<(), ObserverError> {
+    /// The measures were fitted again at the start of an iteration, in so many seconds.
+    fn on_refit(&mut self, _iteration: u64, _refit: &Refit, _seconds: f64) -> Result<(), ObserverError> {
         Ok(())
     }
 
@@ -109,6 +90,6 @@ pub trait Observer {
 
 impl Observer for RunLogs {
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
-        Ok(self.append(&report.metrics, &report.timing)?)
+        Ok(self.append(&report.metrics, &report.figures, &report.timing)?)
     }
 }

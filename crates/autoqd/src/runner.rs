@@ -1,21 +1,19 @@
-//! A search in a run folder: logs, checkpoints, limits, and going on where it stopped.
+//! A trainer in a run folder: logs, checkpoints, limits, and going on where it stopped.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use autoqd_qd::{AnyArchive, Archive, Population};
-
 use crate::Error;
 use crate::config::{RunConfig, check_resume};
-use crate::observer::{EndReason, IterationReport, Observer, RefitReport, StartReport};
+use crate::observer::{EndReason, IterationReport, Observer, StartReport};
 use crate::parts::Parts;
-use crate::registry::Registry;
+use crate::registry::{MethodKind, Registry, TrainerContext};
 use crate::run_folder::{
-    ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config,
-    read_timing, unix_time,
+    CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config, read_timing,
+    unix_time,
 };
-use crate::search::{FEATURES, HAND_MADE, Iteration, STATISTICS, Search};
+use crate::search::Search;
+use crate::trainer::{Iteration, Trainer};
 
 pub use crate::config::Changes;
 
@@ -28,9 +26,9 @@ pub struct Limits {
     pub max_env_steps: Option<u64>,
 }
 
-/// A search that writes into its run folder.
+/// A trainer that writes into its run folder.
 pub struct Runner {
-    search: Search,
+    trainer: Box<dyn Trainer>,
     folder: RunFolder,
     logs: RunLogs,
     /// Seconds of earlier sessions.
@@ -42,11 +40,10 @@ pub struct Runner {
 impl Runner {
     /// Starts a new run in a folder that is not in use.
     pub fn create(path: &Path, config: RunConfig, registry: &Registry) -> Result<Self, Error> {
-        let task = registry.task_of(&config)?;
-        // The search first: what cannot start should not leave a folder behind.
-        let search = Search::with_registry(config, task, registry)?;
-        let folder = RunFolder::create(path, search.config())?;
-        Self::new(search, folder, Vec::new())
+        // The trainer first: what cannot start should not leave a folder behind.
+        let trainer = build_trainer(config, registry)?;
+        let folder = RunFolder::create(path, trainer.config())?;
+        Self::new(trainer, folder, Vec::new())
     }
 
     /// Continues a run from its latest usable checkpoint.
@@ -59,28 +56,28 @@ impl Runner {
         if let Some(loaded) = &loaded {
             check_resume(&loaded.config, &config)?;
         }
-        let mut search = Search::with_registry(config, registry.task_of(&stored)?, registry)?;
+        let mut trainer = build_trainer(config, registry)?;
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
-            search.load(&mut loaded.checkpoint.parts)?;
+            trainer.load(&mut loaded.checkpoint.parts)?;
             notices.extend(loaded.notice);
             notices.extend(unknown_parts(&loaded.checkpoint.parts));
         }
-        if search.config() != &stored {
-            folder.write_config(search.config())?;
+        if trainer.config() != &stored {
+            folder.write_config(trainer.config())?;
         }
-        Self::new(search, folder, notices)
+        Self::new(trainer, folder, notices)
     }
 
-    fn new(search: Search, folder: RunFolder, notices: Vec<String>) -> Result<Self, Error> {
-        let logs = folder.logs(search.iteration())?;
+    fn new(trainer: Box<dyn Trainer>, folder: RunFolder, notices: Vec<String>) -> Result<Self, Error> {
+        let logs = folder.logs(trainer.iteration())?;
         let seconds_before = read_timing(folder.path())?.last().map_or(0.0, |row| row.seconds);
-        Ok(Self { search, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices })
+        Ok(Self { trainer, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices })
     }
 
-    /// The search.
-    pub fn search(&self) -> &Search {
-        &self.search
+    /// What is run.
+    pub fn trainer(&self) -> &dyn Trainer {
+        &*self.trainer
     }
 
     /// The folder of the run.
@@ -107,16 +104,16 @@ impl Runner {
             self.iterate(start, observer)?;
         };
         self.checkpoint(observer)?;
-        self.folder.write_manifest(self.search.iteration())?;
+        self.folder.write_manifest(self.trainer.iteration())?;
         observer.on_end(reason)?;
         Ok(reason)
     }
 
     fn end_reason(&self, limits: Limits, start: Instant, stop: &dyn Fn() -> bool) -> Option<EndReason> {
         let over_time = limits.max_seconds.is_some_and(|limit| start.elapsed().as_secs_f64() >= limit);
-        let over_steps = limits.max_env_steps.is_some_and(|limit| self.search.totals().env_steps >= limit);
+        let over_steps = limits.max_env_steps.is_some_and(|limit| self.trainer.totals().env_steps >= limit);
         let checks = [
-            (self.search.finished(), EndReason::Finished),
+            (self.trainer.finished(), EndReason::Finished),
             (stop(), EndReason::Interrupted),
             (over_time, EndReason::MaxTime),
             (over_steps, EndReason::MaxEnvSteps),
@@ -125,10 +122,10 @@ impl Runner {
     }
 
     fn iterate(&mut self, start: Instant, observer: &mut dyn Observer) -> Result<(), Error> {
-        let (before, began) = (self.search.totals().env_steps, Instant::now());
-        let iteration = self.search.step()?;
+        let (before, began) = (self.trainer.totals().env_steps, Instant::now());
+        let iteration = self.trainer.step()?;
         let seconds = began.elapsed().as_secs_f64();
-        let steps = self.search.totals().env_steps - before;
+        let steps = self.trainer.totals().env_steps - before;
         let timing = TimingRow {
             iteration: iteration.metrics.iteration,
             seconds: self.seconds_before + start.elapsed().as_secs_f64(),
@@ -139,16 +136,16 @@ impl Runner {
             tell_seconds: iteration.times.tell,
             refit_seconds: iteration.times.refit,
             checkpoint_seconds: std::mem::take(&mut self.checkpoint_seconds),
-            threads: self.search.threads() as u64,
+            threads: self.trainer.threads() as u64,
             unix_time: unix_time(),
         };
         if let Some(refit) = &iteration.refit {
             self.logs.append_training(iteration.metrics.iteration, &refit.descriptor.losses)?;
         }
-        self.logs.append(&iteration.metrics, &timing)?;
+        self.logs.append(&iteration.metrics, &iteration.figures, &timing)?;
         self.tell_observer(iteration, timing, observer)?;
-        let every = self.search.config().checkpoint_every;
-        if self.search.iteration().is_multiple_of(every) && !self.search.finished() {
+        let every = self.trainer.config().checkpoint_every;
+        if self.trainer.iteration().is_multiple_of(every) && !self.trainer.finished() {
             self.checkpoint(observer)?;
         }
         Ok(())
@@ -161,25 +158,13 @@ impl Runner {
         observer: &mut dyn Observer,
     ) -> Result<(), Error> {
         if let Some(refit) = &iteration.refit {
-            let turned = refit.descriptor.turned_degrees;
-            observer.on_refit(&RefitReport {
-                iteration: iteration.metrics.iteration,
-                elites_before: refit.elites_before as u64,
-                elites_after: refit.elites_after() as u64,
-                reserve: refit.archives.reserved as u64,
-                angles: turned.is_finite().then_some(turned).into_iter().collect(),
-                losses: refit.descriptor.losses.clone(),
-                exchanged_codes: refit.descriptor.exchanged_codes,
-                seconds: iteration.times.refit,
-            })?;
+            observer.on_refit(iteration.metrics.iteration, refit, iteration.times.refit)?;
         }
-        let config = self.search.config();
-        let next_refit = config.next_refit(iteration.metrics.iteration, self.search.descriptor().refits());
-        let metrics = iteration.metrics;
         Ok(observer.on_iteration(&IterationReport {
-            iterations: config.iterations,
-            next_refit,
-            metrics,
+            iterations: self.trainer.config().iterations,
+            next_refit: self.trainer.next_refit(),
+            metrics: iteration.metrics,
+            figures: iteration.figures,
             timing,
         })?)
     }
@@ -188,26 +173,26 @@ impl Runner {
     fn checkpoint(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
         let began = Instant::now();
         self.logs.sync()?;
-        self.folder.write_archive(&archive_table(&self.search))?;
-        self.folder.write_descriptor(&descriptor_file(&self.search))?;
-        let (config, iteration) = (self.search.config(), self.search.iteration());
-        self.folder.save_checkpoint(config, iteration, |parts| self.search.save(parts))?;
+        self.folder.write_archive(&self.trainer.population())?;
+        self.folder.write_descriptor(&descriptor_file(&*self.trainer))?;
+        let (config, iteration) = (self.trainer.config(), self.trainer.iteration());
+        self.folder.save_checkpoint(config, iteration, |parts| self.trainer.save(parts))?;
         self.checkpoint_seconds += began.elapsed().as_secs_f64();
         Ok(observer.on_checkpoint(iteration)?)
     }
 
     fn start_report(&self) -> StartReport {
-        let config = self.search.config();
+        let config = self.trainer.config();
         StartReport {
             task: config.task.clone(),
             method: config.method.to_string(),
             seed: config.seed,
-            iteration: self.search.iteration(),
+            iteration: self.trainer.iteration(),
             iterations: config.iterations,
-            threads: self.search.threads(),
-            candidates: config.candidates(),
-            parameters: self.search.policy().parameter_count(),
-            physics: self.search.physics_note(),
+            threads: self.trainer.threads(),
+            candidates: self.trainer.candidates(),
+            parameters: self.trainer.policy().parameter_count(),
+            physics: self.trainer.physics_note(),
         }
     }
 }
@@ -230,69 +215,13 @@ pub fn absolute_task(task: &str) -> String {
     }
 }
 
-/// The result archive as it is stored.
-pub fn archive_table(search: &Search) -> ArchiveTable {
-    let elites = search.result().elites();
-    let measured = search.spec().measures.iter().map(|measure| format!("hand_{}", measure.name));
-    let mut statistics = field_columns(elites, STATISTICS, ["return_std", "length_mean"].map(str::to_owned));
-    statistics.extend(field_columns(elites, HAND_MADE, measured));
-    ArchiveTable {
-        cell: cells(search.result()),
-        id: elites.ids().to_vec(),
-        iteration: elites.ids().iter().map(|id| search.origin(*id).0).collect(),
-        objective: elites.objectives().to_vec(),
-        measures: Block { width: elites.measures().width(), values: elites.measures().as_slice().to_vec() },
-        statistics,
-        seeds: Block {
-            width: search.config().episodes,
-            values: elites.ids().iter().flat_map(|id| search.evaluation_seeds(*id)).collect(),
-        },
-        features: field_block(elites, FEATURES),
-        parameters: Block {
-            width: elites.solutions().width(),
-            values: elites.solutions().as_slice().to_vec(),
-        },
-        metadata: BTreeMap::from([
-            ("task".to_owned(), search.config().task.clone()),
-            ("method".to_owned(), search.config().method.to_string()),
-        ]),
-    }
-}
-
-/// The numbers of a field of every elite; none where no elite has the field.
-fn field_block(elites: &Population, field: &str) -> Block<f64> {
-    let Ok(range) = elites.schema().field_range(field) else { return Block::default() };
-    let values = elites.fields().iter().flat_map(|row| row[range.clone()].iter().copied()).collect();
-    Block { width: range.len(), values }
-}
-
-/// The numbers of a field, each in a column with a name.
-fn field_columns(
-    elites: &Population,
-    field: &str,
-    names: impl IntoIterator<Item = String>,
-) -> Vec<(String, Vec<f64>)> {
-    let range = elites.schema().field_range(field).unwrap_or_default();
-    let column = |at: usize| elites.fields().iter().map(|row| row[at]).collect();
-    names.into_iter().zip(range).map(|(name, at)| (name, column(at))).collect()
-}
-
-/// The cell of each elite; its place in the list where the archive has no cells.
-fn cells(archive: &AnyArchive) -> Vec<u64> {
-    match archive {
-        AnyArchive::Grid(grid) => grid.cells().map(|cell| cell as u64).collect(),
-        AnyArchive::Cvt(cvt) => cvt.cells().map(|cell| cell as u64).collect(),
-        _ => (0..archive.len() as u64).collect(),
-    }
-}
-
-/// What maps a policy to measures, for readers outside this program.
-pub fn descriptor_file(search: &Search) -> TensorFile {
-    let config = search.config();
-    let mut file = TensorFile { tensors: search.descriptor().tensors(), ..TensorFile::default() };
+/// What is known of a run's policies, for readers outside this program.
+fn descriptor_file(trainer: &dyn Trainer) -> TensorFile {
+    let config = trainer.config();
+    let mut file = TensorFile { tensors: trainer.tensors(), ..TensorFile::default() };
     file.metadata.insert("task".into(), config.task.clone().into());
     file.metadata.insert("method".into(), config.method.as_str().into());
-    file.metadata.insert("iteration".into(), search.iteration().into());
+    file.metadata.insert("iteration".into(), trainer.iteration().into());
     file.metadata.insert("episodes".into(), config.episodes.into());
     file.metadata.insert("policy".into(), config.policy.kind.as_str().into());
     file.metadata.insert("bias".into(), config.policy.bias.as_str().into());
@@ -300,10 +229,22 @@ pub fn descriptor_file(search: &Search) -> TensorFile {
     file
 }
 
+/// The trainer of a configuration at its start: the search with a registered descriptor, or a registered trainer.
+pub fn build_trainer(config: RunConfig, registry: &Registry) -> Result<Box<dyn Trainer>, Error> {
+    let task = registry.task_of(&config)?;
+    match registry.method(&config.method)? {
+        MethodKind::Descriptor(_) => Ok(Box::new(Search::with_registry(config, task, registry)?)),
+        MethodKind::Trainer(build) => build(TrainerContext { config, task, registry }),
+    }
+}
+
 /// The search of a run as its latest checkpoint left it, to look at or to describe policies with.
 pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> Result<Search, Error> {
     let threads = threads.and_then(std::num::NonZeroUsize::new);
     let config = read_config(path)?.changed(Changes { threads, ..Changes::default() })?;
+    if let MethodKind::Trainer(_) = registry.method(&config.method)? {
+        return Err(Error::NoDescriptor { method: config.method.clone() });
+    }
     let task = registry.task_of(&config)?;
     let mut search = Search::with_registry(config, task, registry)?;
     search.load_without_memory(&mut Checkpoint::read(&path.join(CHECKPOINT_FILE))?.parts)?;

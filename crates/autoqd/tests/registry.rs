@@ -163,7 +163,7 @@ fn parts_from_outside_run_resume_and_load() {
     let changes = Changes { iterations: Some(6), ..Changes::default() };
     let mut runner = Runner::resume(&halves, changes, &registry).unwrap();
     runner.run(Limits::default(), &|| false, &mut Nobody).unwrap();
-    assert_eq!(EVALUATORS.load(Ordering::Relaxed), built + 3);
+    assert!(EVALUATORS.load(Ordering::Relaxed) >= built + 3, "other tests build some too");
     let bytes = |path: &std::path::Path| std::fs::read(path.join("archive.parquet")).unwrap();
     assert_eq!(bytes(&whole), bytes(&halves));
 

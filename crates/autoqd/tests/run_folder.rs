@@ -46,7 +46,7 @@ fn timing(iteration: u64) -> TimingRow {
 fn work(folder: &RunFolder, config: &RunConfig, from: u64, to: u64) {
     let mut logs = folder.logs(from).unwrap();
     for iteration in from + 1..=to {
-        logs.append(&metrics(iteration), &timing(iteration)).unwrap();
+        logs.append(&metrics(iteration), &[], &timing(iteration)).unwrap();
         if iteration % 5 == 0 {
             save(folder, config, iteration).unwrap();
         }
@@ -369,7 +369,7 @@ fn a_full_disk_is_a_clear_error_and_the_last_checkpoint_still_works() {
         "{error}"
     );
     let mut logs = folder.logs(5).unwrap();
-    let failed = (6..20_000).find_map(|i| logs.append(&metrics(i), &timing(i)).err()).unwrap();
+    let failed = (6..20_000).find_map(|i| logs.append(&metrics(i), &[], &timing(i)).err()).unwrap();
     assert!(failed.to_string().contains("Free some space"), "{failed}");
     drop(logs);
     assert_eq!(folder.load_checkpoint().unwrap().unwrap().checkpoint.header.iteration, 5);
@@ -440,7 +440,7 @@ fn a_log_of_an_older_version_is_read_and_gets_the_new_columns_when_it_is_continu
     assert!(rows[1].qd_score.is_nan() && rows[0].outside.is_nan(), "missing numbers are not numbers");
     assert_eq!(status(&path, &Registry::default()).unwrap().iteration, 3);
     let mut logs = folder.logs(2).unwrap();
-    logs.append(&metrics(3), &timing(3)).unwrap();
+    logs.append(&metrics(3), &[], &timing(3)).unwrap();
     let cells = cells(&path.join(METRICS_FILE));
     assert_eq!(
         cells[0][..4],
@@ -472,7 +472,7 @@ fn a_log_of_a_later_version_keeps_its_columns_when_it_is_continued() {
     let text: String = table.iter().map(|row| row.join(",") + "\n").collect();
     fs::write(path.join(METRICS_FILE), &text).unwrap();
     let mut logs = folder.logs(3).unwrap();
-    logs.append(&metrics(4), &timing(4)).unwrap();
+    logs.append(&metrics(4), &[], &timing(4)).unwrap();
     let kept = fs::read_to_string(path.join(METRICS_FILE)).unwrap();
     assert_eq!(kept, text.replace("\n4,4.25,", "\n4,,"));
     assert_eq!(read_metrics(&path).unwrap()[3].env_steps, 4000);

@@ -151,7 +151,7 @@ fn python_reads_every_file() {
     let mut logs = run.logs(0).unwrap();
     for iteration in 1..=3 {
         let metrics = MetricsRow { iteration, coverage: 0.25 * iteration as f64, ..MetricsRow::default() };
-        logs.append(&metrics, &TimingRow { iteration, unix_time: 1e9, ..TimingRow::default() }).unwrap();
+        logs.append(&metrics, &[], &TimingRow { iteration, unix_time: 1e9, ..TimingRow::default() }).unwrap();
     }
     run.write_archive(&table(20)).unwrap();
     run.write_descriptor(&tensors()).unwrap();

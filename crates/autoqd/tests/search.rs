@@ -65,7 +65,7 @@ fn run_in_folder(config: RunConfig, stop_at: &[u64], threads: usize) -> Vec<Vec<
         drop(runner);
         let changes = Changes { threads: std::num::NonZeroUsize::new(threads), ..Changes::default() };
         runner = Runner::resume(&path, changes, &Registry::default()).expect("a resumed run");
-        assert_eq!(runner.search().iteration(), *stop);
+        assert_eq!(runner.trainer().iteration(), *stop);
     }
     let reason = runner.run(Limits::default(), &|| false, &mut Silent).expect("the rest of the run");
     assert_eq!(reason, EndReason::Finished);

@@ -75,7 +75,7 @@ impl Reserve {
 }
 
 /// What a rebuild did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RedescribeReport {
     /// Elites that took part: all archives and the reserve, each identity once.
     pub pool: usize,

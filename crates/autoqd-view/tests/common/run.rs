@@ -68,8 +68,12 @@ pub fn filled(path: &Path, task: &str, elites: usize) {
             mean_objective: 400.0 * part,
             ..MetricsRow::default()
         };
-        logs.append(&metrics, &TimingRow { iteration, seconds: iteration as f64, ..TimingRow::default() })
-            .unwrap();
+        logs.append(
+            &metrics,
+            &[],
+            &TimingRow { iteration, seconds: iteration as f64, ..TimingRow::default() },
+        )
+        .unwrap();
     }
 }
 

@@ -15,6 +15,7 @@ use std::io::Write;
 
 use crate::Error;
 use crate::evaluator::{Evaluation, Probe};
+pub use crate::run_folder::EpochLosses;
 use crate::run_folder::Tensor;
 
 /// Elites as a descriptor sees them when it is fitted.
@@ -40,15 +41,6 @@ pub struct RefitReport {
     /// Validation loss with the codes of a batch exchanged among its members, over the loss with their own; none
     /// without a decoder. Near 1 the decoder ignores the code.
     pub exchanged_codes: Option<f64>,
-}
-
-/// Mean squared error of an autoencoder after one epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EpochLosses {
-    /// On the data it was trained on, as seen during the epoch.
-    pub training: f64,
-    /// On the policies held back.
-    pub validation: f64,
 }
 
 /// Maps a policy's rollouts to its measures.

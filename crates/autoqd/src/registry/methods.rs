@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autoqd_env::EnvSpec;
+use autoqd_env::{EnvSpec, Task};
 
 use super::Registry;
 use crate::Error;
@@ -12,6 +12,7 @@ use crate::cwpca::CwPcaOptions;
 use crate::descriptor::{AutoQd, AutoQdOptions, Descriptor, Regular};
 use crate::embedding::{FeatureOptions, PsiOptions, Sampling};
 use crate::seeds::{Purpose, derive};
+use crate::trainer::Trainer;
 
 /// What a descriptor is built from.
 #[derive(Clone, Copy)]
@@ -24,12 +25,26 @@ pub struct DescriptorContext<'a> {
 
 type BuildDescriptor = Arc<dyn Fn(DescriptorContext<'_>) -> Result<Box<dyn Descriptor>, Error> + Send + Sync>;
 
+/// What a trainer is built from.
+pub struct TrainerContext<'a> {
+    /// The run's configuration.
+    pub config: RunConfig,
+    /// The task.
+    pub task: Arc<dyn Task>,
+    /// The parts there are, for instance evaluators.
+    pub registry: &'a Registry,
+}
+
+type BuildTrainer = Arc<dyn Fn(TrainerContext<'_>) -> Result<Box<dyn Trainer>, Error> + Send + Sync>;
+
 /// What a method is.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum MethodKind {
     /// A descriptor for the quality-diversity search.
     Descriptor(BuildDescriptor),
+    /// A loop of its own.
+    Trainer(BuildTrainer),
 }
 
 impl MethodKind {
@@ -38,6 +53,13 @@ impl MethodKind {
         build: impl Fn(DescriptorContext<'_>) -> Result<D, Error> + Send + Sync + 'static,
     ) -> Self {
         Self::Descriptor(Arc::new(move |context| Ok(Box::new(build(context)?))))
+    }
+
+    /// A loop of its own.
+    pub fn trainer<T: Trainer + 'static>(
+        build: impl Fn(TrainerContext<'_>) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Trainer(Arc::new(move |context| Ok(Box::new(build(context)?))))
     }
 }
 

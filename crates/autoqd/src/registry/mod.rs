@@ -11,7 +11,7 @@ mod tasks;
 
 pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection};
 pub use evaluators::EvaluatorContext;
-pub use methods::{DescriptorContext, MethodKind};
+pub use methods::{DescriptorContext, MethodKind, TrainerContext};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -142,11 +142,17 @@ impl Registry {
         self.catalog.add_section::<S>();
     }
 
+    /// What a method is.
+    pub fn method(&self, name: &str) -> Result<&MethodKind, Error> {
+        self.catalog.method(name)?;
+        Ok(&self.methods[name])
+    }
+
     /// Builds the descriptor of a run.
     pub fn descriptor(&self, context: DescriptorContext<'_>) -> Result<Box<dyn Descriptor>, Error> {
-        self.catalog.method(&context.config.method)?;
-        match &self.methods[&context.config.method] {
+        match self.method(&context.config.method)? {
             MethodKind::Descriptor(build) => build(context),
+            MethodKind::Trainer(_) => Err(Error::NoDescriptor { method: context.config.method.clone() }),
         }
     }
 

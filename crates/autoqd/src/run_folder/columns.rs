@@ -42,6 +42,22 @@ impl Cell for f64 {
     }
 }
 
+impl Cell for String {
+    const MISSING: Self = String::new();
+
+    fn write(&self) -> String {
+        self.clone()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+
+    fn number(&self) -> Option<f64> {
+        None
+    }
+}
+
 /// A row of a log file.
 pub trait Row: Sized {
     /// Name and meaning of every column; the first is the iteration. A new one is added at the end.
@@ -92,6 +108,15 @@ macro_rules! row {
             }
         }
     };
+}
+
+/// Mean squared error of an autoencoder after one epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EpochLosses {
+    /// On the data it was trained on, as seen during the epoch.
+    pub training: f64,
+    /// On the policies held back.
+    pub validation: f64,
 }
 
 row! {
@@ -187,5 +212,17 @@ row! {
         threads: u64,
         /// Time of day at the end of the iteration, in seconds since 1970.
         unix_time: f64,
+    }
+}
+
+row! {
+    /// A row of `figures.csv`: a number of one method alone.
+    FigureRow {
+        /// Iteration, from 1.
+        iteration: u64,
+        /// What it is, in words without commas.
+        name: String,
+        /// The number.
+        value: f64,
     }
 }

@@ -1,10 +1,9 @@
 //! The log files of a run: metrics.csv, timing.csv and TensorBoard events.
 
-use super::columns::{MetricsRow, Row, TimingRow, TrainingRow};
+use super::columns::{EpochLosses, FigureRow, MetricsRow, Row, TimingRow, TrainingRow};
 use super::csv_log::{CsvLog, read_rows};
 use super::events::EventLog;
-use super::{EVENTS_FILE, METRICS_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE};
-use crate::descriptor::EpochLosses;
+use super::{EVENTS_FILE, FIGURES_FILE, METRICS_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,6 +15,8 @@ pub struct RunLogs {
     events: EventLog,
     /// Opened by the first training, so that other methods have no such file.
     training: Option<CsvLog<TrainingRow>>,
+    /// Opened by the first figure, likewise.
+    figures: Option<CsvLog<FigureRow>>,
     folder: PathBuf,
 }
 
@@ -23,7 +24,9 @@ impl RunLogs {
     /// Opens the logs in a folder, cut back to `iteration` (0 for a new run).
     pub(super) fn open(folder: &Path, iteration: u64) -> Result<Self, RunFolderError> {
         let training = folder.join(TRAINING_FILE);
+        let figures = folder.join(FIGURES_FILE);
         Ok(Self {
+            figures: figures.exists().then(|| CsvLog::open(&figures, iteration)).transpose()?,
             training: training.exists().then(|| CsvLog::open(&training, iteration)).transpose()?,
             folder: folder.to_owned(),
             metrics: CsvLog::open(&folder.join(METRICS_FILE), iteration)?,
@@ -33,7 +36,13 @@ impl RunLogs {
     }
 
     /// Adds one iteration to all logs.
-    pub fn append(&mut self, metrics: &MetricsRow, timing: &TimingRow) -> Result<(), RunFolderError> {
+    pub fn append(
+        &mut self,
+        metrics: &MetricsRow,
+        figures: &[(String, f64)],
+        timing: &TimingRow,
+    ) -> Result<(), RunFolderError> {
+        self.append_figures(metrics.iteration, figures)?;
         self.metrics.append(metrics)?;
         self.timing.append(timing)?;
         let tagged = |group: &str, numbers: Vec<(&str, f64)>| {
@@ -42,7 +51,22 @@ impl RunLogs {
         };
         let mut scalars = tagged("search", metrics.numbers());
         scalars.extend(tagged("timing", timing.numbers()));
+        scalars.extend(figures.iter().map(|(name, value)| (format!("figures/{name}"), *value)));
         self.events.append(metrics.iteration, timing.unix_time, &scalars)
+    }
+
+    fn append_figures(&mut self, iteration: u64, figures: &[(String, f64)]) -> Result<(), RunFolderError> {
+        if figures.is_empty() {
+            return Ok(());
+        }
+        let log = match &mut self.figures {
+            Some(log) => log,
+            none => none.insert(CsvLog::open(&self.folder.join(FIGURES_FILE), iteration)?),
+        };
+        for (name, value) in figures {
+            log.append(&FigureRow { iteration, name: name.replace([',', '\n'], " "), value: *value })?;
+        }
+        Ok(())
     }
 
     /// Adds the loss curve of one training.
@@ -65,6 +89,7 @@ impl RunLogs {
     pub fn sync(&self) -> Result<(), RunFolderError> {
         self.metrics.sync()?;
         self.training.as_ref().map_or(Ok(()), CsvLog::sync)?;
+        self.figures.as_ref().map_or(Ok(()), CsvLog::sync)?;
         self.timing.sync()
     }
 }
@@ -82,6 +107,11 @@ pub fn read_metrics(folder: &Path) -> Result<Vec<MetricsRow>, RunFolderError> {
 /// All rows of a run's training.csv, which only methods that train have.
 pub fn read_training(folder: &Path) -> Result<Vec<TrainingRow>, RunFolderError> {
     read_rows(&folder.join(TRAINING_FILE))
+}
+
+/// All rows of a run's figures.csv, which only methods with figures of their own have.
+pub fn read_figures(folder: &Path) -> Result<Vec<FigureRow>, RunFolderError> {
+    read_rows(&folder.join(FIGURES_FILE))
 }
 
 /// All rows of a run's timing.csv.

@@ -1,8 +1,8 @@
 //! Checksums of the result files of a run that has ended.
 
 use super::{
-    ARCHIVE_FILE, CONFIG_FILE, DESCRIPTOR_FILE, MANIFEST_FILE, METRICS_FILE, RunFolderError, TRAINING_FILE,
-    write_atomic,
+    ARCHIVE_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, MANIFEST_FILE, METRICS_FILE, RunFolderError,
+    TRAINING_FILE, write_atomic,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use std::path::Path;
 
 const VERSION: u32 = 1;
 /// The files whose content a configuration determines.
-const RESULT_FILES: [&str; 5] = [CONFIG_FILE, METRICS_FILE, TRAINING_FILE, ARCHIVE_FILE, DESCRIPTOR_FILE];
+const RESULT_FILES: [&str; 6] =
+    [CONFIG_FILE, METRICS_FILE, TRAINING_FILE, FIGURES_FILE, ARCHIVE_FILE, DESCRIPTOR_FILE];
 
 /// Length and checksum of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

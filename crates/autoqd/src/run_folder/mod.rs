@@ -35,10 +35,10 @@ mod verify;
 pub use archive_table::{ArchiveTable, Block, Column, ColumnData};
 pub use atomic::{AtomicFile, FillError, write_atomic};
 pub use checkpoint::{Checkpoint, CheckpointHeader};
-pub use columns::{MetricsRow, Row, TimingRow, TrainingRow};
+pub use columns::{EpochLosses, FigureRow, MetricsRow, Row, TimingRow, TrainingRow};
 pub use error::RunFolderError;
 pub use folder::{LoadedCheckpoint, RunFolder, read_config};
-pub use logs::{RunLogs, read_metrics, read_timing, read_training, unix_time};
+pub use logs::{RunLogs, read_figures, read_metrics, read_timing, read_training, unix_time};
 pub use manifest::{FileSum, Manifest};
 pub use status::{RunState, Status, status};
 pub use tensors::{Tensor, TensorFile, TensorType};
@@ -50,6 +50,8 @@ pub const CONFIG_FILE: &str = "config.toml";
 pub const METRICS_FILE: &str = "metrics.csv";
 /// One row per epoch of every training, for methods that train.
 pub const TRAINING_FILE: &str = "training.csv";
+/// Numbers of one method alone, where it has some.
+pub const FIGURES_FILE: &str = "figures.csv";
 /// Times of each iteration.
 pub const TIMING_FILE: &str = "timing.csv";
 /// Events for TensorBoard.

@@ -2,9 +2,9 @@
 
 use super::manifest::{FileSum, Manifest};
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, METRICS_FILE,
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, METRICS_FILE,
     PREVIOUS_CHECKPOINT_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE, TensorFile, checkpoint,
-    read_config, read_metrics, read_timing, read_training,
+    read_config, read_figures, read_metrics, read_timing, read_training,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,7 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
         (CONFIG_FILE, read_config(folder).map(|_| "complete".to_owned())),
         (METRICS_FILE, read_metrics(folder).map(|r| rows(r.len()))),
         (TRAINING_FILE, read_training(folder).map(|r| rows(r.len()))),
+        (FIGURES_FILE, read_figures(folder).map(|r| rows(r.len()))),
         (TIMING_FILE, read_timing(folder).map(|r| rows(r.len()))),
         (ARCHIVE_FILE, archive),
         (

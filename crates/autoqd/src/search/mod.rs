@@ -8,6 +8,7 @@ mod build;
 mod outside;
 mod refit;
 mod state;
+mod train;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,9 +17,6 @@ use std::time::Instant;
 use autoqd_env::{EnvSpec, Task};
 use autoqd_qd::{AnyArchive, Archive, Evaluations, Reserve, Rows, Scheduler, TellReport};
 use rayon::prelude::*;
-
-pub(crate) use build::{FEATURES, HAND_MADE, STATISTICS};
-pub use refit::Refit;
 
 use crate::Error;
 use crate::config::{ArchiveLayout, EpisodeSeeds, RunConfig};
@@ -29,44 +27,8 @@ use crate::policy::PolicySpec;
 use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
 use crate::run_folder::MetricsRow;
 use crate::seeds;
+use crate::trainer::{Iteration, Times, Totals};
 use build::Sizes;
-
-/// What has been spent so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Totals {
-    /// Candidates evaluated.
-    pub evaluations: u64,
-    /// Steps simulated.
-    pub env_steps: u64,
-    /// Episodes that diverged; their candidates were not stored.
-    pub diverged_episodes: u64,
-    /// Restarts of emitters.
-    pub restarts: u64,
-}
-
-/// What one iteration did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Iteration {
-    /// Numbers of the search; the same for any number of threads.
-    pub metrics: MetricsRow,
-    /// The refit at the start of this iteration, if it was due.
-    pub refit: Option<Refit>,
-    /// Where the time went.
-    pub times: Times,
-}
-
-/// Seconds spent in the parts of one iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Times {
-    /// Asking the emitters.
-    pub ask: f64,
-    /// Evaluating candidates.
-    pub evaluate: f64,
-    /// Describing and inserting candidates, and telling the emitters.
-    pub tell: f64,
-    /// Refitting.
-    pub refit: f64,
-}
 
 /// A search that can be advanced one iteration at a time, saved and continued.
 ///
@@ -250,7 +212,7 @@ impl Search {
             refit.write(&mut metrics);
         }
         let times = Times { ask, evaluate, tell: clock.lap(), refit: refit_time };
-        Ok(Iteration { metrics, refit, times })
+        Ok(Iteration { metrics, refit, times, ..Iteration::default() })
     }
 
     /// Whether this iteration is rolled out beforehand for its own statistics: the first has no earlier one.

@@ -7,34 +7,8 @@ use autoqd_qd::{Archive, Batch, Population, RedescribeReport, Rows, redescribe_t
 use super::Search;
 use super::build::FEATURES;
 use crate::Error;
-use crate::descriptor::{Elites, RefitReport};
-use crate::run_folder::MetricsRow;
-
-/// What a refit did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refit {
-    /// What the descriptor has to say about it.
-    pub descriptor: RefitReport,
-    /// What became of the elites.
-    pub archives: RedescribeReport,
-    /// Elites of the result archive before.
-    pub elites_before: usize,
-    /// Elites that were rolled out again to get new features.
-    pub reembedded: usize,
-}
-
-impl Refit {
-    /// Elites of the result archive after.
-    pub fn elites_after(&self) -> usize {
-        self.archives.stored.last().copied().unwrap_or(0)
-    }
-
-    pub(super) fn write(&self, metrics: &mut MetricsRow) {
-        metrics.refit_before = self.elites_before as f64;
-        metrics.refit_after = self.elites_after() as f64;
-        metrics.refit_angle = self.descriptor.turned_degrees;
-    }
-}
+use crate::descriptor::Elites;
+use crate::trainer::Refit;
 
 impl Search {
     /// Refits at the start of an iteration of the schedule. An empty archive has nothing to fit.

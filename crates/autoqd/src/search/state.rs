@@ -15,10 +15,11 @@
 use autoqd_qd::{AddMode, AnyArchive, AnyEmitter, Reserve, SchedulerState};
 use serde::{Deserialize, Serialize};
 
-use super::{Search, Totals};
+use super::Search;
 use crate::Error;
 use crate::emitter::SearchEmitter;
 use crate::parts::{Part, Parts, PutParts, put_value, unusable};
+use crate::trainer::Totals;
 
 const SEARCH_VERSION: u32 = 2;
 
