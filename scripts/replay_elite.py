@@ -2,8 +2,8 @@
 """Replays an elite of a run in Gymnasium itself and recomputes what the run stored about it.
 
 Needs numpy, gymnasium, pyarrow and safetensors, and nothing of autoqd: return, embedding and measures are computed
-from archive.parquet and descriptor.safetensors alone. Policy arithmetic is done in single precision in autoqd's order
-of operations, so returns are equal bit for bit when the run was made with the reference simulator.
+from archive.parquet and descriptor.safetensors alone. Policies (policy_numpy.py) have the bits of autoqd's, so returns
+are equal bit for bit when the run was made with the reference simulator.
 
     python3 scripts/replay_elite.py runs/hopper-autoqd-0            # the best elite
     python3 scripts/replay_elite.py runs/hopper-autoqd-0 --id 1234
@@ -18,68 +18,29 @@ import numpy as np
 import pyarrow.parquet
 from safetensors.numpy import load_file
 
+from policy_numpy import Policy, tanh_shape
+
 GYMNASIUM = {"ant": "Ant-v5", "half-cheetah": "HalfCheetah-v5", "hopper": "Hopper-v5", "swimmer": "Swimmer-v5",
              "walker2d": "Walker2d-v5", "bipedal-walker": "BipedalWalker-v3"}
-LIMIT = np.float32(7.9)
-P = np.array([1.0, 1.3450629e-1, 3.5790023e-3, 2.2023414e-5, 1.5428213e-8], np.float32)
-Q = np.array([1.0, 4.6783957e-1, 2.6192278e-2, 3.4236672e-4, 8.598877e-7], np.float32)
-NARROW, PARTIAL_SUMS, STRIDE = 16, 4, 16  # autoqd::kernels: order of summation in a layer
 
 
-def tanh(x):
-    """autoqd's rational tanh in single precision."""
-    x = np.clip(x, -LIMIT, LIMIT)
-    u = x * x
-    p, q = np.full_like(x, P[4]), np.full_like(x, Q[4])
-    for k in (3, 2, 1, 0):
-        p, q = p * u + P[k], q * u + Q[k]
-    return x * p / q
+def shape_of(facts):
+    """The shape of the run's policies."""
+    if isinstance(facts["policy"], dict):
+        return facts["policy"]
+    env = gymnasium.make(GYMNASIUM[facts["task"]])
+    low, high = env.action_space.low.astype(float), env.action_space.high.astype(float)
+    observation_size = env.observation_space.shape[0]
+    return tanh_shape(facts["policy"], facts["hidden"], facts.get("bias", "all"), observation_size, low, high)
 
 
-def layers(parameters, sizes, kind, bias):
-    """Weights (outputs x inputs) and biases of each layer, rounded once to single precision."""
-    at = 0
-    for i, (n_in, n_out) in enumerate(zip(sizes, sizes[1:])):
-        if kind == "toeplitz":
-            diagonals = parameters[at:at + n_in + n_out - 1]
-            weights = diagonals[np.arange(n_out)[:, None] - np.arange(n_in)[None, :] + n_in - 1]
-            at += n_in + n_out - 1
-        else:
-            weights = parameters[at:at + n_in * n_out].reshape(n_out, n_in)
-            at += n_in * n_out
-        biased = bias == "all" or bias == "hidden" and i + 2 < len(sizes)
-        biases = parameters[at:at + n_out] if biased else np.zeros(n_out)
-        yield weights.astype(np.float32), biases.astype(np.float32)
-        at += n_out if biased else 0
-
-
-def act(network, observation, low, high):
-    x = observation.astype(np.float32)
-    for weights, bias in network:
-        if len(bias) <= NARROW:
-            sums = np.zeros((PARTIAL_SUMS, len(bias)), np.float32)
-            sums[0] = bias
-            for j in range(len(x)):
-                sums[j % PARTIAL_SUMS] += x[j] * weights[:, j]
-            x = tanh((sums[0] + sums[1]) + (sums[2] + sums[3]))
-        else:
-            total = bias.copy()
-            for first in range(STRIDE):
-                for j in range(first, len(x), STRIDE):
-                    total = total + x[j] * weights[:, j]
-            x = tanh(total)
-    centre, half = ((low + high) / 2).astype(np.float32), ((high - low) / 2).astype(np.float32)
-    return np.clip(centre + half * x, low.astype(np.float32), high.astype(np.float32))
-
-
-def rollout(task, network, seed):
+def rollout(task, policy, seed):
     """Return and the (state, action) pairs of one episode in a new environment."""
     env = gymnasium.make(GYMNASIUM[task])
-    low, high = env.action_space.low.astype(float), env.action_space.high.astype(float)
     observation, _ = env.reset(seed=int(seed))
     total, states, actions, done = 0.0, [], [], False
     while not done:
-        action = act(network, observation, low, high)
+        action = policy.act(observation)
         states.append(np.asarray(observation, float))
         actions.append(action)
         observation, reward, terminated, truncated, _ = env.step(action)
@@ -113,10 +74,8 @@ def main():
     facts = json.loads(header["__metadata__"]["autoqd"])["metadata"]
     row = table["id"].index(args.id) if args.id is not None else int(np.argmax(table["objective"]))
 
-    env = gymnasium.make(GYMNASIUM[facts["task"]])
-    sizes = [env.observation_space.shape[0], *facts["hidden"], env.action_space.shape[0]]
-    network = list(layers(np.array(table["parameters"][row]), sizes, facts["policy"], facts.get("bias", "all")))
-    episodes = [rollout(facts["task"], network, seed) for seed in table["seeds"][row]]
+    policy = Policy(shape_of(facts), table["parameters"][row])
+    episodes = [rollout(facts["task"], policy, seed) for seed in table["seeds"][row]]
     total = 0.0
     for value, _, _ in episodes:
         total += value

@@ -73,7 +73,8 @@ fn format(args: &ExportArgs) -> anyhow::Result<TableFormat> {
 /// One model as the file itself, several as ID.onnx in a folder.
 fn export_onnx(args: &ExportArgs, table: &ArchiveTable, rows: &[usize]) -> anyhow::Result<()> {
     let config = read_config(&args.run)?;
-    let spec = PolicySpec::for_task(&config.policy, registry().task_of(&config)?.spec())?;
+    let task = registry().task_of(&config)?;
+    let spec = PolicySpec::stored_or_for_task(table.policy()?, &config.policy, task.spec())?;
     let write = |row: usize, path: &Path| -> anyhow::Result<()> {
         let model = policy_to_onnx(&spec, table.parameters.row(row))?;
         Ok(write_atomic(path, |file| Ok(file.write_all(&model)?))?)

@@ -52,7 +52,7 @@ pub struct Population {
     pub variant: String,
     /// Seed of the run.
     pub seed: Option<u64>,
-    /// The policy network.
+    /// The policy network, where the table does not say its shape.
     pub policy: PolicySection,
     /// Cells, ids, measures, embeddings and parameters as the run stored them.
     pub table: ArchiveTable,
@@ -187,7 +187,7 @@ impl Population {
 
     /// The shape of the policies in the task, checked against the stored parameters.
     pub fn policy_spec(&self, spec: &EnvSpec) -> Result<PolicySpec, MetricsError> {
-        let policy = PolicySpec::for_task(&self.policy, spec)?;
+        let policy = PolicySpec::stored_or_for_task(self.table.policy()?, &self.policy, spec)?;
         let (expected, got) = (policy.parameter_count(), self.table.parameters.width);
         if !self.is_empty() && expected != got {
             return Err(MetricsError::PolicySize {
@@ -203,7 +203,8 @@ impl Population {
     /// Digest of everything that decides how the policies behave.
     pub fn digest(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
-        let facts = format!("{} {:?} {:?}", self.task, self.perturbation, self.policy);
+        let shape = self.table.policy_text().map_or(format!("{:?}", self.policy), str::to_owned);
+        let facts = format!("{} {:?} {shape}", self.task, self.perturbation);
         hasher.update(facts.as_bytes());
         if self.physics != Physics::Reference {
             hasher.update(format!("{:?}", self.physics).as_bytes());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use autoqd::config::Layers;
 use autoqd::observer::{IterationReport, Observer, ObserverError};
+use autoqd::policy::{PolicySpec, Weights};
 use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, RunFolder};
 use autoqd::runner::{Limits, Runner};
@@ -275,7 +276,8 @@ fn other_tasks_other_sizes_and_other_files_are_refused_by_name() {
     assert!(evaluate(&[], &small(), None, &pool, &mut ()).is_err());
 
     let mut wrong = Population::load(&maze, &Registry::default()).unwrap();
-    wrong.policy.hidden = vec![3];
+    let other = PolicySpec::new(Weights::Dense, vec![3], 8, vec![-1.0; 2], vec![1.0; 2]).unwrap();
+    wrong.table.set_policy(&other);
     let error = evaluate(&[wrong], &small(), None, &pool, &mut ()).unwrap_err().to_string();
     assert!(error.contains("parameters"), "{error}");
 

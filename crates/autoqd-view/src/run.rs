@@ -21,7 +21,6 @@ pub struct Run {
     path: PathBuf,
     name: String,
     config: RunConfig,
-    policy: PolicySpec,
     task: Arc<dyn Task>,
     registry: Registry,
     perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
@@ -56,10 +55,9 @@ impl Run {
     pub fn open(path: &Path, registry: &Registry) -> Result<Self, ViewError> {
         let config = read_config(path)?;
         let task = registry.task_of(&config)?;
-        let policy = PolicySpec::for_task(&config.policy, task.spec())?;
         let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
         let (path, registry) = (path.to_owned(), registry.clone());
-        Ok(Self { path, name, config, policy, task, registry, perturbed: Mutex::default() })
+        Ok(Self { path, name, config, task, registry, perturbed: Mutex::default() })
     }
 
     /// The folder.
@@ -109,9 +107,15 @@ impl Run {
         self.path.join(ARCHIVE_FILE)
     }
 
+    /// The shape of the policies, as the archive says it by now.
+    pub fn policy(&self) -> Result<PolicySpec, ViewError> {
+        let stored = ArchiveTable::read_policy(&self.archive_path())?;
+        Ok(PolicySpec::stored_or_for_task(stored, &self.config.policy, self.task.spec())?)
+    }
+
     /// Lets a policy act in a world of its own, from the start state of `seed`.
     pub fn play(&self, parameters: &[f64], seed: u64, change: Change) -> Result<Player, ViewError> {
-        let policy = Policy::new(&self.policy, parameters)?;
+        let policy = Policy::new(&self.policy()?, parameters)?;
         Player::start(self.task_with(change)?.make()?, policy, seed)
     }
 

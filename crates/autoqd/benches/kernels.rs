@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiAccumulator, PsiOptions};
 use autoqd::kernels::Instructions;
-use autoqd::policy::{Policy, PolicyKind, PolicySpec};
+use autoqd::policy::{Policy, PolicySpec, Weights};
 
 const TASKS: [(&str, usize, usize); 6] = [
     ("Swimmer", 8, 2),
@@ -59,7 +59,7 @@ fn wave(n: usize, amplitude: f64) -> Vec<f64> {
     (0..n).map(|i| amplitude * (i as f64 * 0.7).sin()).collect()
 }
 
-fn policy(kind: PolicyKind, observation: usize, action: usize, set: Instructions) -> Box<dyn FnMut()> {
+fn policy(kind: Weights, observation: usize, action: usize, set: Instructions) -> Box<dyn FnMut()> {
     let spec = PolicySpec::new(kind, vec![128, 128], observation, vec![-1.0; action], vec![1.0; action])
         .expect("a valid policy");
     let parameters = wave(spec.parameter_count(), 0.1);
@@ -72,11 +72,11 @@ fn policy(kind: PolicyKind, observation: usize, action: usize, set: Instructions
 }
 
 fn toeplitz(observation: usize, action: usize, set: Instructions) -> Box<dyn FnMut()> {
-    policy(PolicyKind::Toeplitz, observation, action, set)
+    policy(Weights::Toeplitz, observation, action, set)
 }
 
 fn dense(observation: usize, action: usize, set: Instructions) -> Box<dyn FnMut()> {
-    policy(PolicyKind::Dense, observation, action, set)
+    policy(Weights::Dense, observation, action, set)
 }
 
 fn features(observation: usize, action: usize, set: Instructions) -> Box<dyn FnMut()> {

@@ -173,7 +173,9 @@ impl Runner {
     fn checkpoint(&mut self, observer: &mut dyn Observer) -> Result<(), Error> {
         let began = Instant::now();
         self.logs.sync()?;
-        self.folder.write_archive(&self.trainer.population())?;
+        let mut table = self.trainer.population();
+        table.set_policy(self.trainer.policy());
+        self.folder.write_archive(&table)?;
         self.folder.write_descriptor(&descriptor_file(&*self.trainer))?;
         let (config, iteration) = (self.trainer.config(), self.trainer.iteration());
         self.folder.save_checkpoint(config, iteration, |parts| self.trainer.save(parts))?;
@@ -223,9 +225,7 @@ fn descriptor_file(trainer: &dyn Trainer) -> TensorFile {
     file.metadata.insert("method".into(), config.method.as_str().into());
     file.metadata.insert("iteration".into(), trainer.iteration().into());
     file.metadata.insert("episodes".into(), config.episodes.into());
-    file.metadata.insert("policy".into(), config.policy.kind.as_str().into());
-    file.metadata.insert("bias".into(), config.policy.bias.as_str().into());
-    file.metadata.insert("hidden".into(), config.policy.hidden.clone().into());
+    file.metadata.insert("policy".into(), trainer.policy().to_json());
     file
 }
 

@@ -11,7 +11,7 @@ use autoqd::cwpca::{self, AffineMap, CwPcaOptions};
 use autoqd::embedding::{
     Embedding, FeatureMap, Normalizer, PsiAccumulator, PsiOptions, RunningStatistics, reference,
 };
-use autoqd::policy::{self, Policy, PolicyKind, PolicySpec};
+use autoqd::policy::{self, Policy, PolicySpec, Weights};
 use serde::Deserialize;
 
 type Rows = Vec<Vec<f64>>;
@@ -27,7 +27,7 @@ struct Reference {
 
 #[derive(Deserialize)]
 struct PolicyCase {
-    kind: PolicyKind,
+    kind: Weights,
     sizes: Vec<usize>,
     low: Vec<f64>,
     high: Vec<f64>,
@@ -97,8 +97,9 @@ fn check_policy(case: &PolicyCase) {
     let hidden = case.sizes[1..case.sizes.len() - 1].to_vec();
     let spec =
         PolicySpec::new(case.kind, hidden, case.sizes[0], case.low.clone(), case.high.clone()).unwrap();
+    let spec = spec.with_biases(policy::Biases::All);
     let mut policy = Policy::new(&spec, &case.parameters).unwrap();
-    let mut action = vec![0.0; spec.action_size];
+    let mut action = vec![0.0; spec.action_size()];
     for ((observation, single), double) in
         case.observations.iter().zip(&case.actions_f32).zip(&case.actions_f64)
     {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use autoqd::embedding::{
     Embedding, FeatureMap, FeatureOptions, Normalizer, PsiAccumulator, PsiOptions, RunningStatistics,
 };
-use autoqd::policy::{Policy, PolicyKind, PolicySpec};
+use autoqd::policy::{Activation, FilterSpec, Policy, PolicySpec, Weights};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -35,9 +35,13 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn an_episode_allocates_nothing() {
     let mut policies: Vec<(Policy, Vec<f64>)> = Vec::new();
-    for kind in [PolicyKind::Toeplitz, PolicyKind::Dense] {
+    for kind in [Weights::Toeplitz, Weights::Dense] {
         let spec = PolicySpec::new(kind, vec![128, 128], 17, vec![-1.0; 6], vec![1.0; 6]).unwrap();
-        policies.push((Policy::zeroed(&spec), vec![0.01; spec.parameter_count()]));
+        let other =
+            spec.clone().with_activation(Activation::Relu).with_filter(FilterSpec { clip: Some(5.0) });
+        for spec in [spec, other] {
+            policies.push((Policy::zeroed(&spec), vec![0.01; spec.parameter_count()]));
+        }
     }
     let map = Arc::new(FeatureMap::sample(&FeatureOptions::default(), 23, 1).unwrap());
     let embedding = Embedding::new(map, Normalizer::identity(17), PsiOptions::default()).unwrap();

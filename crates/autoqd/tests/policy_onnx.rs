@@ -1,10 +1,13 @@
 //! Policies as ONNX models, run by onnxruntime where it is installed.
 
+mod policy_shapes;
+
 use std::path::Path;
 use std::process::Command;
 
 use autoqd::export::policy_to_onnx;
-use autoqd::policy::{Policy, PolicyKind, PolicySpec};
+use autoqd::policy::{Policy, PolicySpec, Weights};
+use policy_shapes::{python, shapes, wave};
 
 const SCRIPT: &str = r#"
 import json, sys
@@ -14,16 +17,6 @@ session = onnxruntime.InferenceSession(sys.argv[1])
 observations = numpy.array(json.load(open(sys.argv[2])), dtype=numpy.float32)
 print(json.dumps(session.run(["action"], {"observation": observations})[0].tolist()))
 "#;
-
-fn wave(n: usize, amplitude: f64) -> Vec<f64> {
-    (0..n).map(|i| amplitude * (i as f64 * 0.7).sin()).collect()
-}
-
-fn python() -> Option<String> {
-    let python = std::env::var("AUTOQD_PYTHON").unwrap_or_else(|_| "python3".into());
-    let found = Command::new(&python).args(["-c", "import numpy, onnx, onnxruntime"]).output();
-    found.is_ok_and(|output| output.status.success()).then_some(python)
-}
 
 /// Actions of a batch of observations according to onnxruntime.
 fn run_model(python: &str, folder: &Path, model: &[u8], observations: &[Vec<f64>]) -> Vec<Vec<f32>> {
@@ -37,21 +30,9 @@ fn run_model(python: &str, folder: &Path, model: &[u8], observations: &[Vec<f64>
 
 #[test]
 fn onnxruntime_acts_as_the_policy_does() {
-    let Some(python) = python() else {
-        assert!(
-            std::env::var_os("AUTOQD_REQUIRE_ALL").is_none(),
-            "Python with onnx and onnxruntime is missing"
-        );
-        eprintln!("skipped: no Python with onnx and onnxruntime");
-        return;
-    };
+    let Some(python) = python("import numpy, onnx, onnxruntime") else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (kind, hidden) in [
-        (PolicyKind::Toeplitz, vec![128, 128]),
-        (PolicyKind::Dense, vec![20]),
-        (PolicyKind::Toeplitz, vec![]),
-    ] {
-        let spec = PolicySpec::new(kind, hidden, 17, vec![-1.0, -0.5, 2.0], vec![1.0, 3.0, 4.0]).unwrap();
+    for spec in shapes() {
         let parameters = wave(spec.parameter_count(), 0.3);
         let observations: Vec<Vec<f64>> = (1..5).map(|i| wave(17, f64::from(i))).collect();
         let model = policy_to_onnx(&spec, &parameters).unwrap();
@@ -69,7 +50,7 @@ fn onnxruntime_acts_as_the_policy_does() {
 
 #[test]
 fn the_same_policy_gives_the_same_bytes() {
-    let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![8], 3, vec![-1.0], vec![1.0]).unwrap();
+    let spec = PolicySpec::new(Weights::Toeplitz, vec![8], 3, vec![-1.0], vec![1.0]).unwrap();
     let parameters = wave(spec.parameter_count(), 1.0);
     assert_eq!(policy_to_onnx(&spec, &parameters).unwrap(), policy_to_onnx(&spec, &parameters).unwrap());
     assert!(policy_to_onnx(&spec, &parameters[1..]).is_err());

@@ -28,6 +28,7 @@ mod choices;
 mod error;
 mod layers;
 mod layout;
+mod policy;
 mod presets;
 mod raw;
 mod reference;

@@ -5,7 +5,7 @@ use super::{
     ArchiveKind, Auto, Bounds, DnsSpace, EpisodeSeeds, FirstMap, Floor, InitialPolicy, Normalizer, OneOrEach,
     Sections, restart,
 };
-use crate::policy::{Biases, PolicyKind};
+use crate::policy::{Activation, Biases, Weights};
 use autoqd_env::{Perturbation, Physics};
 use autoqd_qd::{AddMode, RankOne, Ranker, RestartRule, SelectionRule};
 
@@ -122,11 +122,13 @@ crate::settings! {
     /// The policy network.
     pub struct PolicySection as "policy" {
         /// Structure of the weight matrices.
-        kind: PolicyKind = PolicyKind::default();
+        kind: Weights = Weights::default();
         /// Units of each hidden layer.
         hidden: Vec<usize> = vec![128, 128] => rules::each(rules::count(65_536));
         /// Which layers have biases. Not said by the paper.
         bias: Biases = Biases::default();
+        /// What the hidden layers do to their sums.
+        activation: Activation = Activation::default();
         /// The parameters that the emitters start from.
         initial: InitialPolicy = InitialPolicy::default();
     }

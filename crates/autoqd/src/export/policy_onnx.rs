@@ -3,7 +3,7 @@
 use prost::Message;
 
 use crate::Error;
-use crate::policy::{LayerParameters, PolicySpec};
+use crate::policy::{Activation, FilterParameters, LayerParameters, PolicySpec, Squash};
 
 /// The policy as the bytes of an ONNX model with one input, `observation` (batch x observation size), and one
 /// output, `action` (batch x action size), both in single precision.
@@ -13,8 +13,8 @@ use crate::policy::{LayerParameters, PolicySpec};
 ///
 /// ```
 /// use autoqd::export::policy_to_onnx;
-/// use autoqd::policy::{PolicyKind, PolicySpec};
-/// let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![8], 3, vec![-1.0], vec![1.0])?;
+/// use autoqd::policy::{PolicySpec, Weights};
+/// let spec = PolicySpec::new(Weights::Toeplitz, vec![8], 3, vec![-1.0], vec![1.0])?;
 /// let model = policy_to_onnx(&spec, &vec![0.1; spec.parameter_count()])?;
 /// assert!(!model.is_empty());
 /// # Ok::<(), autoqd::Error>(())
@@ -23,12 +23,16 @@ pub fn policy_to_onnx(spec: &PolicySpec, parameters: &[f64]) -> Result<Vec<u8>, 
     spec.validate()?;
     let mut graph = Graph { name: "policy".into(), ..Default::default() };
     graph.input.push(ValueInfo::matrix("observation", spec.observation_size));
-    graph.output.push(ValueInfo::matrix("action", spec.action_size));
+    graph.output.push(ValueInfo::matrix("action", spec.action_size()));
     let mut last = String::from("observation");
-    for (i, layer) in spec.split(parameters)?.iter().enumerate() {
+    let parts = spec.split(parameters)?;
+    if let Some(filter) = &parts.filter {
+        last = add_filter(&mut graph, filter, spec.filter.and_then(|f| f.clip), last);
+    }
+    for (i, layer) in parts.layers.iter().enumerate() {
         last = add_layer(&mut graph, i, layer, last);
     }
-    add_scaling(&mut graph, spec, last);
+    add_squash(&mut graph, spec, last);
     let model = Model {
         ir_version: IR_VERSION,
         producer_name: "autoqd".into(),
@@ -39,35 +43,68 @@ pub fn policy_to_onnx(spec: &PolicySpec, parameters: &[f64]) -> Result<Vec<u8>, 
     Ok(model.encode_to_vec())
 }
 
-/// tanh(x W^T + b); returns the name of the result.
+/// (x - mean) * scale, limited to ±clip; returns the name of the result.
+fn add_filter(graph: &mut Graph, filter: &FilterParameters<'_>, clip: Option<f64>, input: String) -> String {
+    let mut constant = |name: &str, values: &[f64]| {
+        graph.initializer.push(Tensor::new(name, &[values.len()], values.iter().copied()));
+    };
+    constant("filter.mean", filter.mean);
+    constant("filter.scale", filter.scale);
+    if let Some(clip) = clip {
+        constant("filter.low", &[-clip]);
+        constant("filter.high", &[clip]);
+    }
+    graph.node.push(Node::new("Sub", &[&input, "filter.mean"], "filter.moved"));
+    graph.node.push(Node::new("Mul", &["filter.moved", "filter.scale"], "filter.scaled"));
+    if clip.is_none() {
+        return "filter.scaled".into();
+    }
+    graph.node.push(Node::new("Max", &["filter.scaled", "filter.low"], "filter.above"));
+    graph.node.push(Node::new("Min", &["filter.above", "filter.high"], "filter.output"));
+    "filter.output".into()
+}
+
+/// activation(x W^T + b); returns the name of the result.
 fn add_layer(graph: &mut Graph, i: usize, layer: &LayerParameters<'_>, input: String) -> String {
     let (weight, bias) = (format!("layers.{i}.weight"), format!("layers.{i}.bias"));
-    let (rows, columns) = (layer.shape.outputs, layer.shape.inputs);
-    let entries = (0..rows).flat_map(|r| (0..columns).map(move |c| layer.weight(r, c)));
-    graph.initializer.push(Tensor::new(&weight, &[rows, columns], entries));
+    let (rows, columns) = (layer.shape.outputs(), layer.shape.inputs);
+    graph.initializer.push(Tensor::new(&weight, &[rows, columns], layer.matrix()));
     graph.initializer.push(Tensor::new(&bias, &[rows], (0..rows).map(|r| layer.bias(r))));
     let (sum, output) = (format!("layers.{i}.sum"), format!("layers.{i}.output"));
     let mut gemm = Node::new("Gemm", &[&input, &weight, &bias], &sum);
     gemm.attribute.push(Attribute { name: "transB".into(), integer: 1, kind: ATTRIBUTE_INTEGER });
     graph.node.push(gemm);
-    graph.node.push(Node::new("Tanh", &[&sum], &output));
+    let function = match layer.shape.layer.activation {
+        Activation::Tanh => "Tanh",
+        Activation::Relu => "Relu",
+        Activation::None => return sum,
+    };
+    graph.node.push(Node::new(function, &[&sum], &output));
     output
 }
 
-/// centre + half * x, limited to the action bounds.
-fn add_scaling(graph: &mut Graph, spec: &PolicySpec, input: String) {
+/// centre + half * x where the last layer ended with tanh, limited to the action bounds.
+fn add_squash(graph: &mut Graph, spec: &PolicySpec, input: String) {
     let bounds: Vec<(f64, f64)> =
         spec.action_low.iter().copied().zip(spec.action_high.iter().copied()).collect();
     let mut constant = |name: &str, value: fn(&(f64, f64)) -> f64| {
         graph.initializer.push(Tensor::new(name, &[bounds.len()], bounds.iter().map(value)));
     };
-    constant("action.half", |(low, high)| (high - low) / 2.0);
-    constant("action.centre", |(low, high)| (low + high) / 2.0);
+    if spec.squash == Squash::Tanh {
+        constant("action.half", |(low, high)| (high - low) / 2.0);
+        constant("action.centre", |(low, high)| (low + high) / 2.0);
+    }
     constant("action.low", |(low, _)| *low);
     constant("action.high", |(_, high)| *high);
-    graph.node.push(Node::new("Mul", &[&input, "action.half"], "action.scaled"));
-    graph.node.push(Node::new("Add", &["action.scaled", "action.centre"], "action.moved"));
-    graph.node.push(Node::new("Max", &["action.moved", "action.low"], "action.above"));
+    let moved = match spec.squash {
+        Squash::Tanh => {
+            graph.node.push(Node::new("Mul", &[&input, "action.half"], "action.scaled"));
+            graph.node.push(Node::new("Add", &["action.scaled", "action.centre"], "action.moved"));
+            "action.moved"
+        }
+        Squash::Clip => &input,
+    };
+    graph.node.push(Node::new("Max", &[moved, "action.low"], "action.above"));
     graph.node.push(Node::new("Min", &["action.above", "action.high"], "action"));
 }
 

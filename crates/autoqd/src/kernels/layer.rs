@@ -1,6 +1,10 @@
-//! One layer of a policy: `y = tanh(W x + b)`.
+//! One layer of a policy: `y = activation(W x + b)`.
 
-use super::{padded, tanh::tanh_vector, vector::Vector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::activation::{Activation, store_activations};
+use super::{padded, vector::Vector};
 
 /// Layers with at most this many outputs add their products in [`PARTIAL_SUMS`] interleaved sums.
 pub(crate) const NARROW: usize = 16;
@@ -11,12 +15,17 @@ pub(crate) const PARTIAL_SUMS: usize = 4;
 /// that are 16 inputs apart share registers, which spares most loads of the widest vectors.
 pub(crate) const STRIDE: usize = super::PAD;
 
-/// How a layer's weights lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WeightLayout {
-    /// `W[i][j] = d[i - j + inputs - 1]`: one number per diagonal, top right corner first.
+/// Structure of a weight matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Weights {
+    /// One weight per diagonal: a few hundred parameters instead of tens of thousands.
+    // Packed as `W[i][j] = d[i - j + inputs - 1]`: top right corner first.
+    #[default]
     Toeplitz,
-    /// One row of outputs per input.
+    /// One weight per connection.
+    // Packed as one row of outputs per input.
     Dense,
 }
 
@@ -25,7 +34,8 @@ pub(crate) enum WeightLayout {
 pub(crate) struct LayerLayout {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
-    pub(crate) weights: WeightLayout,
+    pub(crate) weights: Weights,
+    pub(crate) activation: Activation,
     /// Index of the first weight.
     pub(crate) start: usize,
 }
@@ -34,8 +44,8 @@ impl LayerLayout {
     /// Packed numbers of the weights.
     pub(crate) fn packed_weights(&self) -> usize {
         match self.weights {
-            WeightLayout::Toeplitz => (self.inputs + padded(self.outputs)).saturating_sub(1),
-            WeightLayout::Dense => self.inputs * padded(self.outputs),
+            Weights::Toeplitz => (self.inputs + padded(self.outputs)).saturating_sub(1),
+            Weights::Dense => self.inputs * padded(self.outputs),
         }
     }
 
@@ -48,8 +58,8 @@ impl LayerLayout {
     #[inline(always)]
     fn walk(&self) -> (usize, isize) {
         match self.weights {
-            WeightLayout::Toeplitz => (self.inputs.saturating_sub(1), -1),
-            WeightLayout::Dense => (0, padded(self.outputs) as isize),
+            Weights::Toeplitz => (self.inputs.saturating_sub(1), -1),
+            Weights::Dense => (0, padded(self.outputs) as isize),
         }
     }
 }
@@ -64,6 +74,7 @@ struct Layer {
     bias: *const f32,
     x: *const f32,
     y: *mut f32,
+    activation: Activation,
 }
 
 /// Computes one layer.
@@ -84,7 +95,7 @@ pub(super) unsafe fn layer<V: Vector>(
         let start = parameters.add(layout.start);
         (start.add(first), start.add(layout.packed_weights()))
     };
-    let layer = Layer { inputs: layout.inputs, weights, step, bias, x, y };
+    let layer = Layer { inputs: layout.inputs, weights, step, bias, x, y, activation: layout.activation };
     let vectors = layout.outputs.div_ceil(V::LANES);
     // SAFETY: every block stays within the padded outputs.
     unsafe {
@@ -140,9 +151,7 @@ unsafe fn block<V: Vector, const R: usize>(layer: Layer, i: usize) {
         } else {
             strided(layer, i, layer.step, &mut sums);
         }
-        for (r, sum) in sums.into_iter().enumerate() {
-            tanh_vector(sum).store(layer.y.add(i + r * V::LANES));
-        }
+        store_activations(layer.activation, sums, layer.y.add(i));
     }
 }
 
@@ -217,6 +226,6 @@ unsafe fn narrow<V: Vector>(layer: Layer, i: usize) {
             j += PARTIAL_SUMS;
         }
         let [s0, s1, s2, s3] = sums;
-        tanh_vector(s0.add(s1).add(s2.add(s3))).store(layer.y.add(i));
+        store_activations(layer.activation, [s0.add(s1).add(s2.add(s3))], layer.y.add(i));
     }
 }

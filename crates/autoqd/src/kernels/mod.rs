@@ -1,4 +1,4 @@
-//! Single-precision kernels of the step loop: policy layers, tanh, random Fourier features.
+//! Single-precision kernels of the step loop: policy layers, activations, random Fourier features.
 //!
 //! Every kernel is written once, generically over a vector type, and compiled for each instruction set; the
 //! widest one the CPU has is picked at run time. Vectors always run over *outputs*, never over a sum, and no
@@ -7,6 +7,7 @@
 //! orders documented at [`Policy`](crate::policy::Policy) and
 //! [`FeatureMap`](crate::embedding::FeatureMap).
 
+mod activation;
 mod aligned;
 mod cosine;
 mod fourier;
@@ -18,11 +19,13 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use activation::Activation;
 pub(crate) use aligned::Aligned;
 pub use cosine::cosine;
 pub(crate) use fourier::{FourierLayout, STEPS, fourier_steps};
 pub use instructions::{Instructions, clean_registers};
-pub(crate) use layer::{LayerLayout, NARROW, PARTIAL_SUMS, STRIDE, WeightLayout};
+pub use layer::Weights;
+pub(crate) use layer::{LayerLayout, NARROW, PARTIAL_SUMS, STRIDE};
 pub(crate) use network::forward;
 pub use tanh::tanh;
 

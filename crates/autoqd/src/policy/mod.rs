@@ -1,8 +1,8 @@
 //! Policies: small networks from observations to actions, held as flat parameter vectors.
 //!
 //! ```
-//! use autoqd::policy::{Policy, PolicyKind, PolicySpec};
-//! let spec = PolicySpec::new(PolicyKind::Toeplitz, vec![128, 128], 17, vec![-1.0; 6], vec![1.0; 6])?;
+//! use autoqd::policy::{Policy, PolicySpec, Weights};
+//! let spec = PolicySpec::new(Weights::Toeplitz, vec![128, 128], 17, vec![-1.0; 6], vec![1.0; 6])?;
 //! assert_eq!(spec.parameter_count(), 788);
 //! let mut policy = Policy::new(&spec, &vec![0.01; 788])?;
 //! let mut action = [0.0_f32; 6];
@@ -13,9 +13,13 @@
 
 mod initial;
 mod network;
+mod parameters;
 pub mod reference;
 mod spec;
+mod stored;
 
+pub use crate::kernels::{Activation, Weights};
 pub use initial::uniform;
 pub use network::Policy;
-pub use spec::{Biases, LayerParameters, LayerShape, PolicyKind, PolicySpec};
+pub use parameters::{FilterParameters, LayerGradient, LayerParameters, LayerShape, Parameters, Place};
+pub use spec::{Biases, FilterSpec, LayerSpec, PolicySpec, Squash};

@@ -1,23 +1,14 @@
-//! Shape of a policy and the layout of its parameters.
+//! Shape of a policy.
+
+use serde::{Deserialize, Serialize};
 
 use autoqd_env::EnvSpec;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use super::LayerShape;
+use super::stored::Stored;
 use crate::Error;
-use crate::config::PolicySection;
-
-/// How the weight matrices are parameterised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum PolicyKind {
-    /// One weight per diagonal: a few hundred parameters instead of tens of thousands.
-    #[default]
-    Toeplitz,
-    /// One weight per connection.
-    Dense,
-}
+use crate::kernels::{Activation, Weights};
 
 /// Which layers have biases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,198 +34,213 @@ impl Biases {
             Self::None => "none",
         }
     }
-}
 
-impl PolicyKind {
-    /// The word as written in a configuration file.
-    pub fn as_str(self) -> &'static str {
+    fn on(self, is_last: bool) -> bool {
         match self {
-            Self::Toeplitz => "toeplitz",
-            Self::Dense => "dense",
+            Self::Hidden => !is_last,
+            Self::All => true,
+            Self::None => false,
         }
     }
 }
 
-/// One layer: `tanh(W x + b)` with a matrix of `outputs` rows and `inputs` columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LayerShape {
-    /// Columns.
-    pub inputs: usize,
-    /// Rows.
+/// One layer: `activation(W x + b)`. It has as many inputs as the layer before it has outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerSpec {
+    /// Rows of the matrix.
     pub outputs: usize,
-    kind: PolicyKind,
-    biased: bool,
+    /// Structure of the matrix.
+    pub weights: Weights,
+    /// What is done to each sum.
+    pub activation: Activation,
+    /// Whether every output has a bias.
+    pub bias: bool,
 }
 
-impl LayerShape {
-    /// Parameters of the matrix.
-    pub fn weight_count(&self) -> usize {
-        match self.kind {
-            PolicyKind::Toeplitz => (self.inputs + self.outputs).saturating_sub(1),
-            PolicyKind::Dense => self.inputs * self.outputs,
-        }
-    }
-
-    /// Number of biases: one per output, or none.
-    pub fn bias_count(&self) -> usize {
-        if self.biased { self.outputs } else { 0 }
-    }
-
-    /// Parameters of the matrix and the biases.
-    pub fn parameter_count(&self) -> usize {
-        self.weight_count() + self.bias_count()
-    }
-
-    /// Place of the weight in row `i` and column `j` among the layer's parameters.
-    pub fn weight_index(&self, i: usize, j: usize) -> usize {
-        match self.kind {
-            PolicyKind::Toeplitz => i + self.inputs - 1 - j,
-            PolicyKind::Dense => i * self.inputs + j,
-        }
-    }
+/// Observations are centred and scaled before the first layer: `(observation - mean) * scale`, limited to ±clip.
+///
+/// The numbers belong to each policy: `mean` and `scale` come first in its parameters. The scale is one over the
+/// standard deviation, and 0 for an observation that never changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FilterSpec {
+    /// The largest magnitude that passes; no limit without it.
+    pub clip: Option<f64>,
 }
 
-/// Shape of a policy: layers from observation over the hidden sizes to action, tanh after each of them, the last
-/// one scaled to the action bounds.
+/// How the last layer's outputs become an action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Squash {
+    /// tanh, scaled to the action bounds.
+    #[default]
+    Tanh,
+    /// Limited to the action bounds.
+    Clip,
+}
+
+/// Shape of a policy: perhaps a filter of the observations, layers, and the squashing of the last layer's outputs into
+/// the action bounds. All policies of a population have the same shape, which is stored with them.
 ///
 /// # Layout of the flat parameter vector
-/// Layer after layer from the input on; in each layer the weights, then one bias per output if it has biases. With `n` inputs,
-/// the weight in row `i` (output) and column `j` (input) is
+/// With a filter first the mean and then the scale of each observation. Then layer after layer from the input on; in
+/// each layer the weights, then one bias per output if it has biases. With `n` inputs, the weight in row `i` (output)
+/// and column `j` (input) is
 /// * Toeplitz: number `i - j + n - 1`, so the top right corner comes first and the bottom left last;
 /// * dense: number `i * n + j`, row-major as in PyTorch.
+///
+/// ```
+/// use autoqd::policy::{Activation, Biases, PolicySpec, Weights};
+/// // The actor of SAC and TD3.
+/// let spec = PolicySpec::new(Weights::Dense, vec![256, 256], 17, vec![-1.0; 6], vec![1.0; 6])?
+///     .with_activation(Activation::Relu)
+///     .with_biases(Biases::All);
+/// assert_eq!(spec.parameter_count(), 17 * 256 + 256 + 256 * 256 + 256 + 256 * 6 + 6);
+/// assert_eq!(PolicySpec::from_json(&spec.to_json().to_string())?, spec);
+/// # Ok::<(), autoqd::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct PolicySpec {
-    /// How the matrices are parameterised.
-    pub kind: PolicyKind,
-    /// Which layers have biases.
-    pub biases: Biases,
-    /// Outputs of each hidden layer.
-    pub hidden: Vec<usize>,
     /// Length of an observation.
     pub observation_size: usize,
-    /// Length of an action.
-    pub action_size: usize,
+    /// What is done to observations first.
+    pub filter: Option<FilterSpec>,
+    /// The layers in order.
+    pub layers: Vec<LayerSpec>,
+    /// What makes an action of the last layer's outputs.
+    pub squash: Squash,
     /// Lower bound of each action component.
     pub action_low: Vec<f64>,
     /// Upper bound of each action component.
     pub action_high: Vec<f64>,
 }
 
+/// Sizes beyond this are a mistake, and their products stay far from overflow.
+const LARGEST_SIZE: usize = 1 << 24;
+
 impl PolicySpec {
-    /// A policy of the given sizes and action bounds with biases on the hidden layers, checked.
+    /// The policy of the paper with the given sizes and action bounds, checked: tanh after every layer, the last one
+    /// scaled to the bounds; biases on the hidden layers.
     pub fn new(
-        kind: PolicyKind,
+        weights: Weights,
         hidden: Vec<usize>,
         observation_size: usize,
         action_low: Vec<f64>,
         action_high: Vec<f64>,
     ) -> Result<Self, Error> {
-        let (biases, action_size) = (Biases::default(), action_low.len());
-        let spec = Self { kind, biases, hidden, observation_size, action_size, action_low, action_high };
+        let layer = |outputs, activation, bias| LayerSpec { outputs, weights, activation, bias };
+        let mut layers: Vec<LayerSpec> =
+            hidden.into_iter().map(|units| layer(units, Activation::Tanh, true)).collect();
+        layers.push(layer(action_low.len(), Activation::None, false));
+        let (filter, squash) = (None, Squash::Tanh);
+        let spec = Self { observation_size, filter, layers, squash, action_low, action_high };
         spec.validate()?;
         Ok(spec)
     }
 
     /// The same policy with biases on other layers.
     pub fn with_biases(mut self, biases: Biases) -> Self {
-        self.biases = biases;
+        let last = self.layers.len().saturating_sub(1);
+        self.layers.iter_mut().enumerate().for_each(|(i, layer)| layer.bias = biases.on(i == last));
         self
     }
 
-    /// The policy that a configuration describes for a task.
-    pub fn for_task(policy: &PolicySection, task: &EnvSpec) -> Result<Self, Error> {
-        let (low, high) = (task.action_low.clone(), task.action_high.clone());
-        let spec = Self::new(policy.kind, policy.hidden.clone(), task.observation_size, low, high)?;
-        Ok(spec.with_biases(policy.bias))
+    /// The same policy with another activation of the hidden layers.
+    pub fn with_activation(mut self, activation: Activation) -> Self {
+        let hidden = self.layers.len().saturating_sub(1);
+        self.layers.iter_mut().take(hidden).for_each(|layer| layer.activation = activation);
+        self
     }
 
-    /// Checks sizes and bounds; every part of a valid policy can be built without a further check.
+    /// The same policy with a filter of the observations.
+    pub fn with_filter(mut self, filter: FilterSpec) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// The same policy with another squashing.
+    pub fn with_squash(mut self, squash: Squash) -> Self {
+        self.squash = squash;
+        self
+    }
+
+    /// Checks sizes, bounds and functions; every part of a valid policy can be built without a further check.
     pub fn validate(&self) -> Result<(), Error> {
-        if self.observation_size == 0 || self.action_size == 0 || self.hidden.contains(&0) {
-            return Err(Error::invalid("policy sizes", format!("{:?}", self.sizes()), "positive numbers"));
+        let sizes = self.sizes();
+        if sizes.len() < 2 || sizes.iter().any(|size| !(1..=LARGEST_SIZE).contains(size)) {
+            let expected = "at least one layer, and positive numbers up to 16777216";
+            return Err(Error::invalid("policy sizes", format!("{sizes:?}"), expected));
         }
-        if self.action_low.len() != self.action_size || self.action_high.len() != self.action_size {
+        self.validate_bounds()?;
+        let clip = self.filter.and_then(|filter| filter.clip);
+        if let Some(clip) = clip.filter(|clip| !(clip.is_finite() && *clip > 0.0)) {
+            return Err(Error::invalid(
+                "clip of the observation filter",
+                clip.to_string(),
+                "a positive number",
+            ));
+        }
+        let last = self.layers.last().map(|layer| layer.activation);
+        match (self.squash, last) {
+            (Squash::Tanh, Some(Activation::Tanh | Activation::Relu)) => Err(Error::invalid(
+                "activation of the last layer",
+                format!("{last:?}"),
+                "none, because the tanh of the squashing follows",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_bounds(&self) -> Result<(), Error> {
+        let expected = "one lower and one upper bound per action";
+        if self.sizes().last() != Some(&self.action_low.len())
+            || self.action_low.len() != self.action_high.len()
+        {
             let got = format!("{} and {}", self.action_low.len(), self.action_high.len());
-            return Err(Error::invalid("action bounds", got, "one lower and one upper bound per action"));
+            return Err(Error::invalid("action bounds", got, expected));
         }
         for (low, high) in self.action_low.iter().zip(&self.action_high) {
             if !(low.is_finite() && high.is_finite() && low < high) {
-                return Err(Error::invalid(
-                    "action bounds",
-                    format!("[{low}, {high}]"),
-                    "finite, low < high",
-                ));
+                let got = format!("[{low}, {high}]");
+                return Err(Error::invalid("action bounds", got, "finite, low < high"));
             }
         }
         Ok(())
     }
 
+    /// Checks that the policy can act in a task: that it sees as many numbers and has the same action bounds.
+    pub fn check_task(&self, task: &EnvSpec) -> Result<(), Error> {
+        let facts = |observations: usize, low: &[f64], high: &[f64]| {
+            format!("{observations} observations and actions from {low:?} to {high:?}")
+        };
+        let own = facts(self.observation_size, &self.action_low, &self.action_high);
+        let expected = facts(task.observation_size, &task.action_low, &task.action_high);
+        if own == expected {
+            return Ok(());
+        }
+        let got = format!("{own}, but task {} has {expected}", task.name);
+        Err(Error::invalid("the stored shape of the policies", got, "policies of this task"))
+    }
+
+    /// Length of an action.
+    pub fn action_size(&self) -> usize {
+        self.action_low.len()
+    }
+
     /// Sizes from observation to action.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![self.observation_size];
-        sizes.extend(&self.hidden);
-        sizes.push(self.action_size);
-        sizes
+        std::iter::once(self.observation_size).chain(self.layers.iter().map(|layer| layer.outputs)).collect()
     }
 
-    /// The layers in order.
-    pub fn layers(&self) -> Vec<LayerShape> {
+    /// The layers with their inputs and with the activation that ends each of them: where the squashing is a tanh, that
+    /// is the last one's.
+    pub fn shapes(&self) -> Vec<LayerShape> {
         let sizes = self.sizes();
-        let layer = |(i, pair): (usize, &[usize])| {
-            let biased = match self.biases {
-                Biases::All => true,
-                Biases::Hidden => i < self.hidden.len(),
-                Biases::None => false,
-            };
-            LayerShape { inputs: pair[0], outputs: pair[1], kind: self.kind, biased }
+        let shape = |(i, layer): (usize, &LayerSpec)| {
+            let squashed = self.squash == Squash::Tanh && i + 1 == self.layers.len();
+            let activation = if squashed { Activation::Tanh } else { layer.activation };
+            LayerShape { inputs: sizes[i], layer: LayerSpec { activation, ..*layer } }
         };
-        sizes.windows(2).enumerate().map(layer).collect()
-    }
-
-    /// Length of the flat parameter vector.
-    pub fn parameter_count(&self) -> usize {
-        self.layers().iter().map(LayerShape::parameter_count).sum()
-    }
-
-    /// Checks the length of a parameter vector.
-    pub fn check_parameters(&self, parameters: &[f64]) -> Result<(), Error> {
-        let (expected, got) = (self.parameter_count(), parameters.len());
-        if expected == got { Ok(()) } else { Err(Error::ParameterCount { expected, got }) }
-    }
-
-    /// Each layer with its part of a parameter vector.
-    pub fn split<'a>(&self, parameters: &'a [f64]) -> Result<Vec<LayerParameters<'a>>, Error> {
-        self.check_parameters(parameters)?;
-        let mut rest = parameters;
-        let split = |shape: LayerShape| {
-            let (own, after) = rest.split_at(shape.parameter_count());
-            rest = after;
-            let (weights, biases) = own.split_at(shape.weight_count());
-            LayerParameters { shape, weights, biases }
-        };
-        Ok(self.layers().into_iter().map(split).collect())
-    }
-}
-
-/// One layer's part of a flat parameter vector.
-#[derive(Clone, Copy, Debug)]
-pub struct LayerParameters<'a> {
-    /// Sizes of the layer.
-    pub shape: LayerShape,
-    /// What the matrix is made of.
-    pub weights: &'a [f64],
-    /// One bias per output, or none at all.
-    pub biases: &'a [f64],
-}
-
-impl LayerParameters<'_> {
-    /// The bias of output `i`; 0 in a layer without biases.
-    pub fn bias(&self, i: usize) -> f64 {
-        self.biases.get(i).copied().unwrap_or(0.0)
-    }
-
-    /// The weight in row `i` (output) and column `j` (input).
-    pub fn weight(&self, i: usize, j: usize) -> f64 {
-        self.weights[self.shape.weight_index(i, j)]
+        self.layers.iter().enumerate().map(shape).collect()
     }
 }

@@ -7,8 +7,9 @@
 //! In format version 1 the features were called `embedding`. A version is raised only for what an older program would
 //! misread: columns may be added without, since readers keep plain numbers they do not know and leave out the rest.
 
-use super::archive_table::{ArchiveTable, Column, ColumnData, MEASURES_PREFIX};
+use super::archive_table::{ArchiveTable, Column, ColumnData, MEASURES_PREFIX, POLICY};
 use super::{FillError, RunFolderError, write_atomic};
+use crate::policy::PolicySpec;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{DataType, DoubleType, Int64Type};
@@ -44,6 +45,17 @@ impl ArchiveTable {
             return Err(RunFolderError::NewerVersion { path: path.to_owned(), found, known: VERSION });
         }
         read(file, &keys).map_err(|e| RunFolderError::damaged(path, e))
+    }
+
+    /// The shape of the policies in a table that is not read itself; nothing if the table does not say it, or if there
+    /// is no table yet.
+    pub fn read_policy(path: &Path) -> Result<Option<PolicySpec>, crate::Error> {
+        let file = match File::open(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|e| RunFolderError::io("read", path, e))?,
+        };
+        let keys = read_keys(&file).map_err(|e| RunFolderError::damaged(path, e))?;
+        keys.get(&format!("{PREFIX}{POLICY}")).map(|text| PolicySpec::from_json(text)).transpose()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The result archive as a table.
 
 use super::RunFolderError;
+use crate::policy::PolicySpec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -115,6 +116,8 @@ pub(super) fn concat<const N: usize>(numbers: impl ExactSizeIterator<Item = [u8;
     bytes
 }
 
+/// Key of the shape of the policies in the metadata.
+pub(super) const POLICY: &str = "policy";
 pub(super) const MEASURES_PREFIX: &str = "measures_";
 const LISTS: [&str; 3] = ["seeds", FEATURES, "parameters"];
 const FEATURES: &str = "features";
@@ -162,6 +165,21 @@ impl ArchiveTable {
     /// A statistic by name.
     pub fn statistic(&self, name: &str) -> Option<&[f64]> {
         self.statistics.iter().find(|(n, _)| n == name).map(|(_, values)| values.as_slice())
+    }
+
+    /// The shape of the policies; nothing in tables that were written before shapes were stored.
+    pub fn policy(&self) -> Result<Option<PolicySpec>, crate::Error> {
+        self.policy_text().map(PolicySpec::from_json).transpose()
+    }
+
+    /// The stored text of the shape.
+    pub fn policy_text(&self) -> Option<&str> {
+        self.metadata.get(POLICY).map(String::as_str)
+    }
+
+    /// Says what shape the policies have.
+    pub fn set_policy(&mut self, spec: &PolicySpec) {
+        self.metadata.insert(POLICY.to_owned(), spec.to_json().to_string());
     }
 
     /// Reads the result archive of a run.
@@ -235,13 +253,15 @@ impl ArchiveTable {
     }
 
     /// Checksum of the content, in hexadecimal: the same for the same elites, however the file is encoded.
+    ///
+    /// The shape of the policies is left out, so that an old run that is resumed has the digest it always had.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let text = |hasher: &mut blake3::Hasher, text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         };
-        for (key, value) in &self.metadata {
+        for (key, value) in self.metadata.iter().filter(|(key, _)| *key != POLICY) {
             text(&mut hasher, key);
             text(&mut hasher, value);
         }
