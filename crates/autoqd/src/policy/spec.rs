@@ -26,15 +26,6 @@ pub enum Biases {
 }
 
 impl Biases {
-    /// The word as written in a configuration file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hidden => "hidden",
-            Self::All => "all",
-            Self::None => "none",
-        }
-    }
-
     fn on(self, is_last: bool) -> bool {
         match self {
             Self::Hidden => !is_last,
