@@ -43,8 +43,6 @@ mod error;
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
 pub mod golden;
 #[cfg(feature = "mujoco")]
-pub mod lanes;
-#[cfg(feature = "mujoco")]
 mod locomotion;
 #[cfg(feature = "mujoco")]
 mod mujoco;
@@ -64,7 +62,7 @@ pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
 #[cfg(feature = "mujoco")]
-pub use locomotion::{Locomotion, LocomotionTask};
+pub use locomotion::{Locomotion, LocomotionTask, lanes};
 pub use perturbation::{Margin, Perturbation};
 pub use planar_arm::PlanarArmTask;
 pub use point_maze::PointMazeTask;

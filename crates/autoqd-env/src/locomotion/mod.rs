@@ -5,6 +5,7 @@ mod dot;
 mod environment;
 mod episode;
 mod health;
+pub mod lanes;
 mod look;
 mod measure;
 mod names;
@@ -16,7 +17,7 @@ mod task;
 mod task_file;
 
 pub use environment::Locomotion;
-pub(crate) use episode::Episode;
-pub(crate) use state::State;
+use episode::Episode;
+use state::State;
 pub use task::LocomotionTask;
-pub(crate) use task::Recipe;
+use task::Recipe;

@@ -35,7 +35,7 @@ pub(crate) struct Recipe {
     pub needs_contact_forces: bool,
     pub notices: Vec<String>,
     /// The same model on the lanes engine, made when first asked for.
-    pub lanes: crate::lanes::Choice,
+    pub lanes: super::lanes::Choice,
 }
 
 impl Recipe {
@@ -211,7 +211,7 @@ impl Task for LocomotionTask {
     }
 
     fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
-        crate::lanes::make_worlds(&self.recipe, physics)
+        super::lanes::make_worlds(&self.recipe, physics)
     }
 
     fn notices(&self) -> &[String] {
@@ -219,7 +219,7 @@ impl Task for LocomotionTask {
     }
 
     fn physics_note(&self, physics: Physics) -> String {
-        crate::lanes::physics_note(&self.recipe, physics)
+        super::lanes::physics_note(&self.recipe, physics)
     }
 }
 
@@ -288,7 +288,7 @@ fn resolve(
         notices,
         model,
         untuned,
-        lanes: crate::lanes::Choice::default(),
+        lanes: super::lanes::Choice::default(),
     })
 }
 

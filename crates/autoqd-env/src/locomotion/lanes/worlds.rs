@@ -1,7 +1,7 @@
 //! Eight worlds of a locomotion task in lockstep.
 
+use super::super::{Episode, Recipe, State};
 use super::choice::Prepared;
-use crate::locomotion::{Episode, Recipe, State};
 use crate::{Action, EnvError, EnvSpec, NumpyRng, Seed, Transition, Worlds, checks};
 use autoqd_lanes::{Batch, LANES, LanesError};
 use std::sync::Arc;

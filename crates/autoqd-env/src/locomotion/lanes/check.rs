@@ -1,8 +1,8 @@
 //! `physics check`: how far single steps of the lanes engine are from libmujoco's, and how fast both are.
 
+use super::super::Recipe;
 use super::side_by_side::{SideBySide, stream};
 use super::speed::{Speed, measure_speed};
-use crate::locomotion::Recipe;
 use crate::mujoco::Object;
 use crate::{EnvError, LocomotionTask, Task};
 use autoqd_lanes::{Backend, LANES, LanesError};

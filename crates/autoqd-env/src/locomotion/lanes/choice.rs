@@ -1,9 +1,9 @@
 //! Which simulator runs the worlds of a task.
 
+use super::super::{Locomotion, Recipe};
 use super::convert::convert;
 use super::side_by_side::{SideBySide, stream};
 use super::worlds::LaneWorlds;
-use crate::locomotion::{Locomotion, Recipe};
 use crate::mujoco::Model;
 use crate::{EnvError, LocomotionTask, Physics, SingleWorld, Worlds};
 use autoqd_lanes::{Backend, Compiled, LANES, LanesError};
