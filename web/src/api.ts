@@ -6,7 +6,8 @@ export interface RunSummary {
   id: string;
   name: string;
   method: string;
-  seed: number;
+  /** null for a table of policies. */
+  seed: number | null;
   task: string;
   state: "running" | "stopped" | "finished";
   iteration: number;

@@ -128,7 +128,7 @@ class App {
     badge.textContent = run.state === "running" ? `live · iteration ${run.iteration} of ${run.iterations}` : run.state;
     badge.className = `badge ${run.state}`;
     const n = this.archive.elites;
-    byId("facts").textContent = `${n.toLocaleString("en")} elites · ${run.method} · seed ${run.seed}`;
+    byId("facts").textContent = [`${n.toLocaleString("en")} elites`, run.method, ...(run.seed === null ? [] : [`seed ${run.seed}`])].join(" · ");
     document.title = `${run.name} · autoqd explorer`;
   }
 

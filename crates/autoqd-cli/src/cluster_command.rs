@@ -4,16 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use autoqd_measure::{Clusters, Located, Population, cluster};
+use autoqd_measure::{Clusters, LoadedRun, Located, cluster};
 
 use crate::measuring::print_json;
-use crate::select_command::{Chosen, write_selection};
+use crate::select_command::Chosen;
 use crate::space::{LocateArgs, Space};
 
 /// Arguments of `autoqd cluster`.
 #[derive(clap::Args)]
 pub struct ClusterArgs {
-    /// Folder of the run
+    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
     run: PathBuf,
     /// Groups to make
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
@@ -43,14 +43,14 @@ struct GroupReport<'a> {
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (population, located) = args.how.locate(&args.run, args.space)?;
+    let (run, located) = args.how.locate(&args.run, args.space)?;
     let clusters = cluster(located.points(), args.count as usize);
     if let Some(file) = &args.out {
         let medoids: Vec<usize> = clusters.medoids.iter().map(|&at| located.policies[at]).collect();
-        write_selection(&args.run, &population, &medoids, file)?;
+        run.selection(&medoids, file)?.write(file)?;
     }
     let groups: Vec<GroupReport<'_>> =
-        (0..clusters.medoids.len()).map(|g| report(&population, &located, &clusters, g)).collect();
+        (0..clusters.medoids.len()).map(|g| report(&run, &located, &clusters, g)).collect();
     if args.json {
         let facts = serde_json::json!({
             "mean_distance": clusters.mean_distance, "separation": clusters.separation, "groups": groups,
@@ -76,20 +76,15 @@ pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn report<'a>(
-    population: &'a Population,
-    located: &Located,
-    clusters: &Clusters,
-    group: usize,
-) -> GroupReport<'a> {
+fn report<'a>(run: &'a LoadedRun, located: &Located, clusters: &Clusters, group: usize) -> GroupReport<'a> {
     let groups = located.policies.iter().zip(&clusters.assignment);
     let members: Vec<usize> = groups.filter(|(_, of)| **of == group).map(|(&policy, _)| policy).collect();
-    let objectives: Vec<f64> = members.iter().map(|&i| population.table.objective[i]).collect();
+    let objectives: Vec<f64> = members.iter().map(|&i| run.table.objective[i]).collect();
     GroupReport {
         size: members.len(),
         mean_objective: objectives.iter().sum::<f64>() / objectives.len() as f64,
         best_objective: objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        medoid: Chosen::new(population, located.policies[clusters.medoids[group]]),
-        policies: members.iter().map(|&i| population.table.id[i]).collect(),
+        medoid: Chosen::new(run, located.policies[clusters.medoids[group]]),
+        policies: members.iter().map(|&i| run.table.id[i]).collect(),
     }
 }

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use autoqd::run_folder::ArchiveTable;
 use autoqd::runner::load_search;
 use autoqd::seeds::{Purpose, derive};
+use autoqd_measure::Run;
 
 use crate::registry::registry;
 
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]
 pub struct DescribeArgs {
-    /// Folder of the run whose descriptor is used
+    /// Run folder, or list of chosen policies (.json), whose descriptor is used
     run: PathBuf,
     /// File with the parameters of a policy: numbers separated by white space or commas, or a JSON list
     #[arg(long, value_name = "FILE", conflicts_with = "policy", required_unless_present = "policy")]
@@ -45,14 +45,18 @@ struct Description {
 
 /// Rolls a policy out and prints what the run's descriptor makes of it.
 pub fn run(args: &DescribeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let search = load_search(&args.run, Some(1), &registry())?;
+    let run = Run::open(&args.run)?;
+    let search = load_search(run.need_folder("descriptor")?, Some(1), &registry())?;
     let (parameters, seeds) = match (&args.parameters, args.policy) {
         (Some(file), _) => {
             let episodes = args.episodes.unwrap_or(search.config().episodes as u64);
             let seeds = (0..episodes).map(|e| derive(args.seed, Purpose::Evaluation, [0, 0, e])).collect();
             (read_parameters(file)?, seeds)
         }
-        (None, Some(id)) => (elite_parameters(&args.run, id)?, search.evaluation_seeds(id)),
+        (None, Some(id)) => {
+            let run = run.load()?;
+            (run.parameters(run.row(id)?).to_vec(), search.evaluation_seeds(id))
+        }
         (None, None) => bail!("give --parameters FILE or --policy ID"),
     };
     let (evaluation, measures) = search.describe(&parameters, &seeds)?;
@@ -75,15 +79,6 @@ pub fn run(args: &DescribeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode>
         writeln!(out, "{:10} {value:.4}", spec.name)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn elite_parameters(run: &Path, id: u64) -> anyhow::Result<Vec<f64>> {
-    let table = ArchiveTable::read(run)?;
-    let row = table.id.iter().position(|i| *i == id);
-    let row = row.with_context(|| {
-        format!("{} has no elite with id {id}; archive.parquet lists them", run.display())
-    })?;
-    Ok(table.parameters.row(row).to_vec())
 }
 
 /// Numbers in any of the usual plain forms.

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use autoqd_measure::{
-    Cell, Group, Pooling, Population, Protocol, Reference, Row, RunMetrics, Table, TaskEvaluation, evaluate,
-    save_json,
+    LoadedRun, Pooling, Protocol, Reference, Run, Stored, TaskEvaluation, evaluate, evaluation_table,
 };
 
-use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, label, print_json};
+use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
+use crate::registry::registry;
 
 /// Arguments of `autoqd eval`.
 #[derive(clap::Args)]
@@ -63,36 +63,32 @@ pub fn evaluate_all(measure: &MeasureArgs, protocol: &ProtocolArgs) -> anyhow::R
         "--write-reference: a reference is of one task, but there are {}; evaluate them apart",
         tasks.len()
     );
-    tasks.values().map(|populations| evaluate_task(populations, measure, protocol)).collect()
+    tasks.values().map(|runs| evaluate_task(runs, measure, protocol)).collect()
 }
 
-/// The reference in a file, if one was given and it is of the population's task.
-pub fn read_reference(file: Option<&Path>, population: &Population) -> anyhow::Result<Option<Reference>> {
+/// The reference in a file, if one was given and it is of the run's task.
+pub fn read_reference(file: Option<&Path>, run: &Run) -> anyhow::Result<Option<Reference>> {
     let Some(file) = file else { return Ok(None) };
     let reference = Reference::read(file)?;
-    reference.check(file, population.task()?.spec())?;
+    reference.check(file, run.task(&registry())?.spec())?;
     Ok(Some(reference))
 }
 
 fn evaluate_task(
-    populations: &[Population],
+    runs: &[LoadedRun],
     measure: &MeasureArgs,
     args: &ProtocolArgs,
 ) -> anyhow::Result<TaskEvaluation> {
-    let reference = read_reference(args.reference.as_deref(), &populations[0])?;
+    let reference = read_reference(args.reference.as_deref(), &runs[0])?;
     let mut progress = RolloutProgress::default();
-    let pool = measure.pool()?;
-    let found = evaluate(populations, &args.protocol()?, reference.as_ref(), &pool, &mut progress)?;
+    let bench = measure.bench()?;
+    let found = evaluate(runs, &args.protocol()?, reference.as_ref(), &bench, &mut progress)?;
     drop(progress);
     if let Some(path) = &args.write_reference {
         found.reference.write(path)?;
     }
-    for (population, run) in populations.iter().zip(&found.runs) {
-        let file = population.folder.join("eval").join("metrics.json");
-        save_json(
-            &file,
-            &serde_json::json!({"version": 1, "local": found.local, "metrics": run, "reference": found.reference}),
-        )?;
+    for (i, run) in runs.iter().enumerate() {
+        Stored::new(run, found.of_run(i)).write(&run.folder)?;
     }
     Ok(found)
 }
@@ -104,7 +100,7 @@ pub fn run(args: &EvalArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         print_json(&found, out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    args.format.print(&table(&found), out)?;
+    args.format.print(&evaluation_table(&found), out)?;
     for evaluation in &found {
         print_notices(evaluation, out)?;
     }
@@ -123,55 +119,4 @@ pub fn print_notices(evaluation: &TaskEvaluation, out: &mut dyn Write) -> std::i
         )?;
     }
     evaluation.notices.iter().try_for_each(|notice| writeln!(out, "note: {notice}"))
-}
-
-const COLUMNS: [&str; 11] = [
-    "policies",
-    "GT QD",
-    "GT cells",
-    "GT QD (10)",
-    "GT cells (10)",
-    "VS",
-    "qVS",
-    "mean",
-    "max",
-    "max again",
-    "env steps",
-];
-
-fn table(found: &[TaskEvaluation]) -> Table {
-    let group = |evaluation: &TaskEvaluation| Group {
-        title: evaluation.reference.task.clone(),
-        rows: evaluation.runs.iter().map(row).collect(),
-    };
-    Table {
-        corner: "run".to_owned(),
-        columns: COLUMNS.map(str::to_owned).to_vec(),
-        groups: found.iter().map(group).collect(),
-    }
-}
-
-fn row(run: &RunMetrics) -> Row {
-    let number = |value: Option<f64>, digits: usize| value.map(|v| format!("{v:.digits$}"));
-    let gt = |at: usize| run.gt.get(at);
-    let again = run.max_rechecked.map(|e| format!("{:.1} ± {:.1}", e.mean, e.standard_error.unwrap_or(0.0)));
-    let values = [
-        Some(run.policies.to_string()),
-        gt(0).map(|g| format!("{:.0}", g.qd_score)),
-        gt(0).map(|g| g.coverage.to_string()),
-        gt(1).map(|g| format!("{:.0}", g.qd_score)),
-        gt(1).map(|g| g.coverage.to_string()),
-        number(Some(run.vendi.value), 2),
-        number(run.quality_vendi, 2),
-        number(run.mean_objective, 1),
-        number(run.max_objective, 1),
-        again,
-        run.budget.map(|b| b.env_steps.to_string()),
-    ];
-    Row {
-        label: label(&run.variant, run.seed, &run.path),
-        cells: values.into_iter().map(|value| value.map_or(Cell::Empty, Cell::Text)).collect(),
-        digits: 0,
-        mark_best: false,
-    }
 }

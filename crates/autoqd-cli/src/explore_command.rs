@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use autoqd_view::Run;
+use autoqd_view::RunView;
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
 
 use crate::registry::registry;
@@ -14,7 +14,7 @@ use crate::registry::registry;
 /// Arguments of `autoqd explore`.
 #[derive(clap::Args)]
 pub struct ExploreArgs {
-    /// Folders of runs; a run that is still going is followed
+    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet); a run that is still going is followed
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// Port; 0 takes any that is free
@@ -33,7 +33,7 @@ pub fn run(args: &ExploreArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> 
              build again; `autoqd report` and `autoqd render` work without it"
         );
     }
-    let runs = Run::open_all(&args.runs, &registry())?;
+    let runs = RunView::open_all(&args.runs, &registry())?;
     let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {

@@ -6,15 +6,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use autoqd::export::{TableFormat, policy_to_onnx, write_table};
-use autoqd::policy::PolicySpec;
-use autoqd::run_folder::{ArchiveTable, read_config, write_atomic};
+use autoqd::run_folder::write_atomic;
+use autoqd_measure::LoadedRun;
 
 use crate::registry::registry;
 
 /// Arguments of `autoqd export`.
 #[derive(clap::Args)]
 pub struct ExportArgs {
-    /// Folder of the run
+    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
     run: PathBuf,
     /// File to write; its ending (.parquet, .csv, .npz, .safetensors, .onnx) gives the format. With several policies as
     /// ONNX, a folder
@@ -30,30 +30,24 @@ pub struct ExportArgs {
 
 /// Writes the archive of a run, or its policies.
 pub fn run(args: &ExportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let table = ArchiveTable::read(&args.run)?;
-    let rows = chosen(args, &table)?;
+    let run = LoadedRun::open(&args.run)?;
+    let rows = chosen(args, &run)?;
     let ending = args.out.extension().and_then(|e| e.to_str()).unwrap_or_default();
     if args.format.as_deref().unwrap_or(ending) == "onnx" {
-        export_onnx(args, &table, &rows)?;
+        export_onnx(args, &run, &rows)?;
     } else {
-        write_table(&table.select(&rows), format(args)?, &args.out)?;
+        write_table(&run.table.select(&rows), format(args)?, &args.out)?;
     }
     writeln!(out, "{} policies written to {}", rows.len(), args.out.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rows of the table that are exported.
-fn chosen(args: &ExportArgs, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
+/// Policies that are exported.
+fn chosen(args: &ExportArgs, run: &LoadedRun) -> anyhow::Result<Vec<usize>> {
     if args.policy.is_empty() {
-        return Ok((0..table.len()).collect());
+        return Ok((0..run.len()).collect());
     }
-    let row = |id: &u64| {
-        let found = table.id.iter().position(|i| i == id);
-        found.with_context(|| {
-            format!("{} has no elite with id {id}; archive.parquet lists them", args.run.display())
-        })
-    };
-    args.policy.iter().map(row).collect()
+    args.policy.iter().map(|id| Ok(run.row(*id)?)).collect()
 }
 
 fn format(args: &ExportArgs) -> anyhow::Result<TableFormat> {
@@ -71,12 +65,10 @@ fn format(args: &ExportArgs) -> anyhow::Result<TableFormat> {
 }
 
 /// One model as the file itself, several as ID.onnx in a folder.
-fn export_onnx(args: &ExportArgs, table: &ArchiveTable, rows: &[usize]) -> anyhow::Result<()> {
-    let config = read_config(&args.run)?;
-    let task = registry().task_of(&config)?;
-    let spec = PolicySpec::stored_or_for_task(table.policy()?, &config.policy, task.spec())?;
+fn export_onnx(args: &ExportArgs, run: &LoadedRun, rows: &[usize]) -> anyhow::Result<()> {
+    let spec = run.policy_spec(run.task(&registry())?.spec())?;
     let write = |row: usize, path: &Path| -> anyhow::Result<()> {
-        let model = policy_to_onnx(&spec, table.parameters.row(row))?;
+        let model = policy_to_onnx(&spec, run.parameters(row))?;
         Ok(write_atomic(path, |file| Ok(file.write_all(&model)?))?)
     };
     if let ([row], true) = (rows, args.out.extension().is_some()) {
@@ -84,5 +76,5 @@ fn export_onnx(args: &ExportArgs, table: &ArchiveTable, rows: &[usize]) -> anyho
     }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
-    rows.iter().try_for_each(|row| write(*row, &args.out.join(format!("{}.onnx", table.id[*row]))))
+    rows.iter().try_for_each(|row| write(*row, &args.out.join(format!("{}.onnx", run.table.id[*row]))))
 }

@@ -3,7 +3,6 @@
 mod adapt_command;
 mod cluster_command;
 mod compare_command;
-mod curves;
 mod describe_command;
 mod env_command;
 mod eval_command;
@@ -23,7 +22,6 @@ mod signals;
 mod space;
 mod stability_command;
 mod status_command;
-mod sweep;
 mod sweep_command;
 
 use clap::{Parser, Subcommand};

@@ -1,15 +1,14 @@
-//! What the measuring commands share: loading populations, progress, and printing.
+//! What the measuring commands share: opening runs, progress, and printing.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
-use autoqd_measure::{Format, Population, Progress, Table, name_variants, task_name};
+use autoqd_measure::{Bench, Format, LoadedRun, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::registry::registry;
@@ -17,7 +16,7 @@ use crate::registry::registry;
 /// Plain lines of progress come no more often than this.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Populations to measure, and how to print.
+/// Runs to measure, and how to print.
 #[derive(clap::Args)]
 pub struct MeasureArgs {
     /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
@@ -42,17 +41,22 @@ pub struct SimulationArgs {
 }
 
 impl SimulationArgs {
-    /// A population to be rolled out on the chosen simulator.
-    pub fn load(&self, path: &Path) -> anyhow::Result<Population> {
-        let mut population = Population::load(path, &registry())?;
-        population.physics = self.physics;
-        Ok(population)
+    /// A run to be rolled out on the chosen simulator.
+    pub fn load(&self, path: &Path) -> anyhow::Result<LoadedRun> {
+        let mut run = LoadedRun::open(path)?;
+        run.physics = self.physics;
+        Ok(run)
     }
 
-    /// The threads to work with.
-    pub fn pool(&self) -> anyhow::Result<Arc<rayon::ThreadPool>> {
-        Ok(thread_pool(self.threads.map(NonZeroUsize::get))?)
+    /// Where policies are rolled out.
+    pub fn bench(&self) -> anyhow::Result<Bench> {
+        bench(self.threads)
     }
+}
+
+/// The parts of this program, on so many threads.
+pub fn bench(threads: Option<NonZeroUsize>) -> anyhow::Result<Bench> {
+    Ok(Bench::new(registry(), thread_pool(threads.map(NonZeroUsize::get))?))
 }
 
 fn physics(name: &str) -> Result<Physics, String> {
@@ -65,19 +69,19 @@ fn physics(name: &str) -> Result<Physics, String> {
 }
 
 impl MeasureArgs {
-    /// The populations, by task, each named by what tells it from the others of its task.
-    pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<Population>>> {
-        let mut tasks: BTreeMap<String, Vec<Population>> = BTreeMap::new();
+    /// The runs, by task, each named by what tells it from the others of its task.
+    pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<LoadedRun>>> {
+        let mut tasks: BTreeMap<String, Vec<LoadedRun>> = BTreeMap::new();
         for path in &self.runs {
-            let population = self.simulation.load(path)?;
-            tasks.entry(task_name(&population)).or_default().push(population);
+            let run = self.simulation.load(path)?;
+            tasks.entry(task_name(&run)).or_default().push(run);
         }
         tasks.values_mut().for_each(|group| name_variants(group));
         Ok(tasks)
     }
 
-    /// The populations, which must be of one task.
-    pub fn one_task(&self) -> anyhow::Result<Vec<Population>> {
+    /// The runs, which must be of one task.
+    pub fn one_task(&self) -> anyhow::Result<Vec<LoadedRun>> {
         let mut tasks = self.by_task()?;
         let names: Vec<String> = tasks.keys().cloned().collect();
         anyhow::ensure!(
@@ -85,12 +89,12 @@ impl MeasureArgs {
             "the runs are of different tasks ({}); measure them apart",
             names.join(", ")
         );
-        Ok(tasks.pop_first().map(|(_, populations)| populations).unwrap_or_default())
+        Ok(tasks.pop_first().map(|(_, runs)| runs).unwrap_or_default())
     }
 
-    /// The threads to work with.
-    pub fn pool(&self) -> anyhow::Result<Arc<rayon::ThreadPool>> {
-        self.simulation.pool()
+    /// Where policies are rolled out.
+    pub fn bench(&self) -> anyhow::Result<Bench> {
+        self.simulation.bench()
     }
 }
 
@@ -181,12 +185,4 @@ impl Drop for RolloutProgress {
 pub fn print_json(value: &impl serde::Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     Ok(writeln!(out)?)
-}
-
-/// How a population is called in a table: its variant and seed, or its path where that says nothing.
-pub fn label(variant: &str, seed: Option<u64>, path: &Path) -> String {
-    match seed {
-        Some(seed) => format!("{variant} seed {seed}"),
-        None => path.display().to_string(),
-    }
 }

@@ -2,11 +2,10 @@
 
 use anyhow::{Context, ensure};
 use autoqd::policy::Policy;
-use autoqd::search::thread_pool;
 use autoqd_env::lanes::{self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
 use autoqd_env::{LocomotionTask, Perturbation, Task, canonical_name};
 use autoqd_measure::{
-    PhysicsComparison, PhysicsOptions, Population, QuantityComparison, compare_physics, sample,
+    LoadedRun, PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics, sample,
 };
 use clap::{Args, Subcommand};
 use std::io::Write;
@@ -14,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::measuring::{RolloutProgress, print_json};
+use crate::measuring::{RolloutProgress, bench, print_json};
 use crate::registry::registry;
 
 /// Policies of a run that visit states for a check; more than have their turn in a million steps.
@@ -85,7 +84,7 @@ pub fn run(args: &PhysicsArgs, out: &mut impl Write) -> anyhow::Result<ExitCode>
 }
 
 fn run_check(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<bool> {
-    let population = args.run.as_deref().map(|run| Population::load(run, &registry())).transpose()?;
+    let population = args.run.as_deref().map(LoadedRun::open).transpose()?;
     let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
     let speed_rounds = if args.no_speed { 0 } else { 5 };
@@ -109,13 +108,13 @@ fn load(name: &str, perturbation: &Perturbation) -> anyhow::Result<LocomotionTas
 
 /// Policies of a run in the form a check wants them.
 fn policies(
-    population: &Population,
+    population: &LoadedRun,
     task: &LocomotionTask,
     args: &CheckArgs,
 ) -> anyhow::Result<Vec<Box<lanes::Policy<'static>>>> {
     let path = population.path.display();
     ensure!(!population.is_empty(), "{path}: the run has no policy yet; wait for its first checkpoint");
-    let (of_run, asked) = (&population.task()?.spec().name.clone(), &task.spec().name);
+    let (of_run, asked) = (&population.task(&registry())?.spec().name.clone(), &task.spec().name);
     ensure!(of_run == asked, "{path}: the run is of task '{of_run}', not of '{asked}'");
     let spec = population.policy_spec(task.spec())?;
     let policy = |i: usize| -> anyhow::Result<Box<lanes::Policy<'static>>> {
@@ -126,10 +125,10 @@ fn policies(
 }
 
 fn run_compare(args: &CompareArgs, out: &mut impl Write) -> anyhow::Result<bool> {
-    let population = Population::load(&args.run, &registry())?;
-    let pool = thread_pool(args.threads.map(NonZeroUsize::get))?;
+    let population = LoadedRun::open(&args.run)?;
+    let bench = bench(args.threads)?;
     let options = PhysicsOptions { policies: args.policies, seeds: args.seeds, seed: args.seed };
-    let found = compare_physics(&population, options, &pool, &mut RolloutProgress::default())?;
+    let found = compare_physics(&population, options, &bench, &mut RolloutProgress::default())?;
     if args.json {
         print_json(&found, out)?;
     } else {

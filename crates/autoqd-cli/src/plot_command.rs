@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
-use autoqd_view::{Run, archive_plot, file, learning, measured_figures};
+use autoqd_view::{Measured, RunView, archive_plot, file, learning};
 
 use crate::registry::registry;
 
 /// Arguments of `autoqd plot`.
 #[derive(clap::Args)]
 pub struct PlotArgs {
-    /// Folders of runs; runs of one task and method that differ in their seed share a curve
+    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet); runs of one task and method that differ in their seed share a curve
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// Where to write [default: the folder `report` of the first run]
@@ -35,8 +35,8 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if !(0.1..=10.0).contains(&args.scale) {
         bail!("--scale {} is not between 0.1 and 10", args.scale);
     }
-    let runs = Run::open_all(&args.runs, &registry())?;
-    let folder = args.out.clone().unwrap_or_else(|| args.runs[0].join("report"));
+    let runs = RunView::open_all(&args.runs, &registry())?;
+    let folder = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mode = if args.dark { Mode::Dark } else { Mode::Light };
@@ -47,14 +47,16 @@ pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         let prefix = if runs.len() > 1 { format!("{}-", run.name()) } else { String::new() };
         draw_archive(run, &folder, &prefix, args, out)?;
     }
-    for (name, figure) in measured_figures(&runs, mode)? {
+    let measured = Measured::read(&runs)?;
+    for (name, figure) in measured.figures(mode) {
         write(&figure, &folder.join(name), args, out)?;
     }
+    measured.stale().iter().for_each(|stale| eprintln!("left out: {stale}"));
     Ok(ExitCode::SUCCESS)
 }
 
 fn draw_archive(
-    run: &Run,
+    run: &RunView,
     folder: &Path,
     prefix: &str,
     args: &PlotArgs,

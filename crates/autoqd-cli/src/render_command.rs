@@ -10,7 +10,7 @@ use autoqd_view::plot::Mode;
 use autoqd_view::render::{
     Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence, stack,
 };
-use autoqd_view::{Change, Image, Replay, Run, best_and_different, file};
+use autoqd_view::{Change, Image, Replay, RunView, file};
 
 use crate::registry::registry;
 
@@ -30,12 +30,13 @@ enum Format {
 /// Arguments of `autoqd render`.
 #[derive(clap::Args)]
 pub struct RenderArgs {
-    /// Folder of a run
+    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
     run: PathBuf,
     /// Id of an elite; may be given several times
     #[arg(long, value_name = "ID")]
     policy: Vec<u64>,
-    /// Without --policy: how many elites, the best and those that differ most among the best fifth
+    /// Without --policy: how many elites, the first of a list, or else the best and those that differ most among the
+    /// best fifth
     #[arg(long, value_name = "N", default_value_t = 10)]
     select: usize,
     /// What to make of each elite; may be given several times
@@ -79,10 +80,10 @@ pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
             "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
         );
     }
-    let run = Run::open(&args.run, &registry())?;
+    let run = RunView::open(&args.run, &registry())?;
     let table = run.archive()?;
-    let rows = rows(args, &table)?;
-    let folder = args.out.clone().unwrap_or_else(|| args.run.join("frames"));
+    let rows = rows(args, &run, &table)?;
+    let folder = args.out.clone().unwrap_or_else(|| run.run().folder.join("frames"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let change = Change { friction_scale: args.friction_scale, mass_scale: args.mass_scale };
@@ -103,21 +104,17 @@ pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rows(args: &RenderArgs, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
+fn rows(args: &RenderArgs, run: &RunView, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
     if table.is_empty() {
         bail!("the archive of {} has no elite yet", args.run.display());
     }
-    let row = |id: &u64| {
-        let found = table.id.iter().position(|other| other == id);
-        found.with_context(|| format!("no elite has the id {id}; `autoqd explore` shows all of them"))
-    };
     if args.policy.is_empty() {
-        return Ok(best_and_different(table, args.select));
+        return Ok(run.to_show(table, args.select));
     }
-    args.policy.iter().map(row).collect()
+    args.policy.iter().map(|id| Ok(run.run().row_of(table, *id)?)).collect()
 }
 
-fn caption(run: &Run, table: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> Caption {
+fn caption(run: &RunView, table: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> Caption {
     let measures: Vec<String> = table.measures.row(row).iter().take(6).map(|m| format!("{m:.2}")).collect();
     let mut text = format!("return {:.0} · measures {}", replay.total_reward(), measures.join(", "));
     if change != Change::default() {

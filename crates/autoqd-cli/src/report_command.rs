@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use autoqd_view::report::{ReportOptions, report};
-use autoqd_view::{Run, file};
+use autoqd_view::{RunView, file};
 
 use crate::registry::registry;
 
 /// Arguments of `autoqd report`.
 #[derive(clap::Args)]
 pub struct ReportArgs {
-    /// Folders of runs
+    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// File to write [default: report/report.html in the first run's folder]
@@ -29,8 +29,8 @@ pub struct ReportArgs {
 
 /// Writes the report and names the file.
 pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let runs = Run::open_all(&args.runs, &registry())?;
-    let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report").join("report.html"));
+    let runs = RunView::open_all(&args.runs, &registry())?;
+    let path = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;

@@ -1,11 +1,10 @@
 //! `autoqd select`: few policies that are good and far apart.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use autoqd_measure::{Population, Selection, farthest_points, save_json};
+use autoqd_measure::{LoadedRun, farthest_points};
 
 use crate::measuring::print_json;
 use crate::space::{LocateArgs, Space};
@@ -13,7 +12,7 @@ use crate::space::{LocateArgs, Space};
 /// Arguments of `autoqd select`.
 #[derive(clap::Args)]
 pub struct SelectArgs {
-    /// Folder of the run
+    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
     run: PathBuf,
     /// Share of the policies, by objective, to choose from
     #[arg(long, default_value = "20%", value_parser = parse_share)]
@@ -44,9 +43,9 @@ pub struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    /// Policy `i` of a population.
-    pub fn new(population: &'a Population, i: usize) -> Self {
-        let table = &population.table;
+    /// Policy `i` of a run.
+    pub fn new(run: &'a LoadedRun, i: usize) -> Self {
+        let table = &run.table;
         Self {
             id: table.id[i],
             cell: table.cell[i],
@@ -64,13 +63,13 @@ impl<'a> Chosen<'a> {
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (population, located) = args.how.locate(&args.run, args.space)?;
-    let objectives: Vec<f64> = located.policies.iter().map(|&i| population.table.objective[i]).collect();
+    let (run, located) = args.how.locate(&args.run, args.space)?;
+    let objectives: Vec<f64> = located.policies.iter().map(|&i| run.table.objective[i]).collect();
     let chosen = farthest_points(located.points(), &objectives, args.top, args.count as usize);
     let chosen: Vec<usize> = chosen.into_iter().map(|at| located.policies[at]).collect();
-    let file = args.out.clone().unwrap_or_else(|| population.folder.join("selected.json"));
-    write_selection(&args.run, &population, &chosen, &file)?;
-    let shown: Vec<Chosen<'_>> = chosen.iter().map(|&i| Chosen::new(&population, i)).collect();
+    let file = args.out.clone().unwrap_or_else(|| run.folder.join("selected.json"));
+    run.selection(&chosen, &file)?.write(&file)?;
+    let shown: Vec<Chosen<'_>> = chosen.iter().map(|&i| Chosen::new(&run, i)).collect();
     if args.json {
         print_json(&serde_json::json!({"file": file, "policies": shown}), out)?;
         return Ok(ExitCode::SUCCESS);
@@ -79,22 +78,6 @@ pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     located.notices.iter().try_for_each(|notice| writeln!(out, "note: {notice}"))?;
     writeln!(out, "{}", file.display())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a list of policies of a run.
-pub fn write_selection(
-    run: &Path,
-    population: &Population,
-    chosen: &[usize],
-    file: &Path,
-) -> anyhow::Result<()> {
-    let run = run.canonicalize().with_context(|| format!("cannot find {}", run.display()))?;
-    let inside =
-        file.parent().and_then(|folder| folder.canonicalize().ok()).is_some_and(|folder| folder == run);
-    // A list inside its run stays valid when the folder is moved.
-    let run = if inside { PathBuf::from(".") } else { run };
-    let policies = chosen.iter().map(|&i| population.table.id[i]).collect();
-    Ok(save_json(file, &Selection { run, policies })?)
 }
 
 /// A share as `20%` or `0.2`.

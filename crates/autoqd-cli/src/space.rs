@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autoqd_measure::{Located, Population, Protocol, locate_by_embedding, locate_by_measures};
+use autoqd_measure::{LoadedRun, Located, Protocol, locate_by_embedding, locate_by_measures};
 
 use crate::eval_command::read_reference;
 use crate::measuring::{RolloutProgress, SimulationArgs};
@@ -28,19 +28,19 @@ pub struct LocateArgs {
 
 impl LocateArgs {
     /// The policies of a run with their places in a space.
-    pub fn locate(&self, run: &Path, space: Space) -> anyhow::Result<(Population, Located)> {
-        let population = self.simulation.load(run)?;
+    pub fn locate(&self, path: &Path, space: Space) -> anyhow::Result<(LoadedRun, Located)> {
+        let run = self.simulation.load(path)?;
         let located = match space {
-            Space::Measures => locate_by_measures(&population)?,
-            Space::Embedding => self.embed(&population)?,
+            Space::Measures => locate_by_measures(&run)?,
+            Space::Embedding => self.embed(&run)?,
         };
-        Ok((population, located))
+        Ok((run, located))
     }
 
-    fn embed(&self, population: &Population) -> anyhow::Result<Located> {
-        let reference = read_reference(self.reference.as_deref(), population)?;
-        let (pool, mut progress) = (self.simulation.pool()?, RolloutProgress::default());
+    fn embed(&self, run: &LoadedRun) -> anyhow::Result<Located> {
+        let reference = read_reference(self.reference.as_deref(), run)?;
+        let (bench, mut progress) = (self.simulation.bench()?, RolloutProgress::default());
         let protocol = Protocol::default();
-        Ok(locate_by_embedding(population, &protocol, reference.as_ref(), &pool, &mut progress)?)
+        Ok(locate_by_embedding(run, &protocol, reference.as_ref(), &bench, &mut progress)?)
     }
 }

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use autoqd_measure::{Cell, DescriptorStability, Group, Row, Table, descriptor_stability, save_json};
+use autoqd_measure::{RunStability, Stored, descriptor_stability, stability_table};
 
-use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, label, print_json};
+use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
 use crate::registry::registry;
 
 /// Arguments of `autoqd stability`.
@@ -26,46 +26,23 @@ pub struct StabilityArgs {
 
 /// Runs the command.
 pub fn run(args: &StabilityArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let populations = args.measure.one_task()?;
+    let runs = args.measure.one_task()?;
     let mut progress = RolloutProgress::default();
-    let (pool, rollouts) = (args.measure.pool()?, usize::from(args.rollouts));
-    let found =
-        descriptor_stability(&populations, &registry(), args.policies, rollouts, &pool, &mut progress)?;
+    let (bench, rollouts) = (args.measure.bench()?, usize::from(args.rollouts));
+    let found = descriptor_stability(&runs, &registry(), args.policies, rollouts, &bench, &mut progress)?;
     drop(progress);
-    for (population, own) in populations.iter().zip(&found) {
-        let file = population.folder.join("eval").join("stability.json");
-        save_json(&file, &serde_json::json!({"version": 1, "stability": own}))?;
+    for (run, own) in runs.iter().zip(&found) {
+        Stored::new(run, RunStability { stability: own.clone() }).write(&run.folder)?;
     }
     if args.measure.json {
         print_json(&found, out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    args.format.print(&table(&found), out)?;
+    args.format.print(&stability_table(&found), out)?;
     writeln!(
         out,
         "\nvariance over {rollouts} rollouts, after scaling every measure to [0, 1] over all policies; noise \
                    share: variance within policies over all variance, free of that scale"
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn table(found: &[DescriptorStability]) -> Table {
-    let number = |value: Option<f64>| value.map_or(Cell::Empty, |v| Cell::Text(format!("{v:.3e}")));
-    let row = |own: &DescriptorStability| Row {
-        label: label(&own.variant, own.seed, &own.path),
-        cells: vec![
-            Cell::Text(own.variances.len().to_string()),
-            number(own.quantiles.map(|q| q[0])),
-            number(own.quantiles.map(|q| q[1])),
-            number(own.quantiles.map(|q| q[2])),
-            own.noise_share.map_or(Cell::Empty, |share| Cell::Text(format!("{share:.4}"))),
-        ],
-        digits: 0,
-        mark_best: false,
-    };
-    Table {
-        corner: "descriptor of".to_owned(),
-        columns: ["policies", "10 %", "median", "90 %", "noise share"].map(str::to_owned).to_vec(),
-        groups: vec![Group { title: String::new(), rows: found.iter().map(row).collect() }],
-    }
 }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use autoqd_view::Run;
+use autoqd_view::RunView;
 use autoqd_view::server::{Server, ServerConfig};
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ fn they_are_reported_and_explored_with_their_measurements() {
 /// What the explorer lists.
 fn explored(runs: &[PathBuf]) -> Value {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = Run::open_all(runs, &autoqd::registry::Registry::default()).unwrap();
+    let runs = RunView::open_all(runs, &Default::default()).unwrap();
     let server = runtime.block_on(Server::bind(runs, ServerConfig::default())).unwrap();
     let address = server.address();
     runtime.spawn(server.serve(std::future::pending()));

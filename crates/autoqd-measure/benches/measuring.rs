@@ -18,7 +18,7 @@ use autoqd::registry::Registry;
 use autoqd::runner::{Limits, Runner};
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
-use autoqd_measure::{Population, Protocol, Round, evaluate, round_seeds, sample};
+use autoqd_measure::{Bench, LoadedRun, Protocol, Round, evaluate, round_seeds, sample};
 use tape::Tape;
 
 const THREADS: usize = 2;
@@ -29,13 +29,19 @@ fn main() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let given = std::env::args().skip(1).find(|a| !a.starts_with('-')).map(PathBuf::from);
     let run = given.unwrap_or_else(|| small_run(temporary.path().join("swimmer")));
-    let mut population = Population::load(&run, &Registry::default()).expect("a run");
+    let mut population = LoadedRun::open(&run).expect("a run");
     // Results of earlier evaluations must not be found.
     population.folder = temporary.path().join("results");
     let pool = thread_pool(Some(THREADS)).expect("threads");
     let before = bare_rate(&population, &pool);
     let start = Instant::now();
-    let found = evaluate(std::slice::from_ref(&population), &Protocol::default(), None, &pool, &mut ());
+    let found = evaluate(
+        std::slice::from_ref(&population),
+        &Protocol::default(),
+        None,
+        &Bench::new(Registry::default(), pool.clone()),
+        &mut (),
+    );
     let seconds = start.elapsed().as_secs_f64();
     let after = bare_rate(&population, &pool);
     let steps = found.expect("an evaluation").runs[0].evaluation_steps as f64;
@@ -49,8 +55,8 @@ fn main() {
 }
 
 /// Steps per second of the bare simulator over episodes of the population.
-fn bare_rate(population: &Population, pool: &Arc<rayon::ThreadPool>) -> f64 {
-    let task = population.task().expect("a task");
+fn bare_rate(population: &LoadedRun, pool: &Arc<rayon::ThreadPool>) -> f64 {
+    let task = population.task(&Registry::default()).expect("a task");
     let spec = task.spec().clone();
     let policy = population.policy_spec(&spec).expect("a policy");
     let chosen = sample(population.len(), REPLAYED, 0);

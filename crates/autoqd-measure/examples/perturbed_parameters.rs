@@ -13,7 +13,7 @@ use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator};
 use autoqd::registry::Registry;
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
-use autoqd_measure::Population;
+use autoqd_measure::LoadedRun;
 use autoqd_qd::Rng;
 
 const POLICIES: usize = 200;
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let run: PathBuf = arguments.next().ok_or("give the folder of a run")?.into();
     let best: Option<usize> = arguments.next().map(|n| n.parse()).transpose()?;
-    let population = Population::load(&run, &Registry::default())?;
-    let task = population.task()?;
+    let population = LoadedRun::open(&run)?;
+    let task = population.task(&Registry::default())?;
     let policy = population.policy_spec(task.spec())?;
     let evaluator = LocalEvaluator::new(task, policy, Physics::Auto, thread_pool(None)?)?;
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Rows of policies drawn at random, or of the best ones over and over.
-fn choose(population: &Population, best: Option<usize>, rng: &mut Rng) -> Vec<usize> {
+fn choose(population: &LoadedRun, best: Option<usize>, rng: &mut Rng) -> Vec<usize> {
     let objective = &population.table.objective;
     let mut rows: Vec<usize> = (0..population.len()).collect();
     rows.sort_by(|a, b| objective[*b].total_cmp(&objective[*a]));

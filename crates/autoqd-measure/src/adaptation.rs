@@ -1,20 +1,21 @@
 //! How populations cope with changed dynamics.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::Bench;
 use crate::curve::{Area, area_under, success_threshold};
-use crate::error::MetricsError;
+use crate::error::MeasureError;
 use crate::evaluation::{one_task, task_name};
 use crate::perturbed::{Knob, Vary};
-use crate::population::Population;
 use crate::protocol::{Round, round_seeds};
 use crate::rollouts::{Progress, Rollouts};
+use crate::run::LoadedRun;
 use crate::sample::sample;
-use crate::statistics::{Estimate, quantile};
+use crate::statistics::Estimate;
+use autoqd::cwpca::quantile;
 
 /// Settings of the study; the defaults are the paper's where it says anything.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,36 +128,36 @@ struct Seen {
 
 /// A study of populations of one task under changed dynamics.
 pub struct AdaptationStudy<'a> {
-    populations: &'a [Population],
+    populations: &'a [LoadedRun],
     options: AdaptationOptions,
-    pool: Arc<rayon::ThreadPool>,
+    bench: Bench,
     task: String,
 }
 
 impl<'a> AdaptationStudy<'a> {
     /// A study of populations of one task.
     pub fn new(
-        populations: &'a [Population],
+        populations: &'a [LoadedRun],
         options: AdaptationOptions,
-        pool: Arc<rayon::ThreadPool>,
-    ) -> Result<Self, MetricsError> {
+        bench: Bench,
+    ) -> Result<Self, MeasureError> {
         let task = task_name(one_task(populations)?);
-        Ok(Self { populations, options, pool, task })
+        Ok(Self { populations, options, bench, task })
     }
 
     /// What the study will cost, from the numbers of policies and a few timed rollouts. Also builds every changed
     /// task once, so that a knob that the task does not have is refused before anything is simulated.
-    pub fn cost(&self, varies: &[Vary]) -> Result<Cost, MetricsError> {
+    pub fn cost(&self, varies: &[Vary]) -> Result<Cost, MeasureError> {
         let first = &self.populations[0];
         for vary in varies {
             for &value in &vary.values {
-                first.task_with(&vary.knob.turn(&first.perturbation, value))?;
+                self.bench.registry().task(&first.task, &vary.knob.turn(&first.perturbation, value))?;
             }
         }
         let settings = 1 + varies.iter().map(|vary| vary.values.len()).sum::<usize>();
         let per_setting: usize = self.populations.iter().map(|p| self.rollouts_of(p.len())).sum();
         let rollouts = (settings * per_setting) as u64;
-        let steps = first.task()?.spec().max_episode_steps as u64;
+        let steps = first.task(self.bench.registry())?.spec().max_episode_steps as u64;
         let seconds = self.seconds_per_rollout()?.map(|s| s * rollouts as f64);
         Ok(Cost { rollouts, most_steps: rollouts * steps, seconds })
     }
@@ -170,17 +171,17 @@ impl<'a> AdaptationStudy<'a> {
         }
     }
 
-    fn seconds_per_rollout(&self) -> Result<Option<f64>, MetricsError> {
+    fn seconds_per_rollout(&self) -> Result<Option<f64>, MeasureError> {
         let Some(population) = self.populations.iter().find(|p| !p.is_empty()) else { return Ok(None) };
-        let rollouts = Rollouts::new(population, population.task()?, "", &self.pool)?;
-        let chosen = sample(population.len(), 8 * self.pool.current_num_threads(), self.options.seed);
+        let rollouts = Rollouts::new(population, population.task(self.bench.registry())?, "", &self.bench)?;
+        let chosen = sample(population.len(), 8 * self.bench.pool().current_num_threads(), self.options.seed);
         let start = Instant::now();
         rollouts.run(&chosen, &round_seeds(self.options.seed, Round::Normalizer, 1), None, None, &mut ())?;
         Ok(Some(start.elapsed().as_secs_f64() / chosen.len() as f64))
     }
 
     /// Runs the study. Rollouts are kept under `adapt/` of each population's folder.
-    pub fn run(&self, varies: &[Vary], progress: &mut dyn Progress) -> Result<Adaptation, MetricsError> {
+    pub fn run(&self, varies: &[Vary], progress: &mut dyn Progress) -> Result<Adaptation, MeasureError> {
         progress.start("unaltered", self.total(1));
         let best_unaltered = self.best_unaltered(progress)?;
         let mut knobs = Vec::new();
@@ -197,10 +198,11 @@ impl<'a> AdaptationStudy<'a> {
     }
 
     /// R, the highest mean return of any policy of any population where nothing is changed.
-    fn best_unaltered(&self, progress: &mut dyn Progress) -> Result<Option<f64>, MetricsError> {
+    fn best_unaltered(&self, progress: &mut dyn Progress) -> Result<Option<f64>, MeasureError> {
         let mut best: Option<f64> = None;
         for population in self.populations {
-            let rollouts = Rollouts::new(population, population.task()?, "", &self.pool)?;
+            let rollouts =
+                Rollouts::new(population, population.task(self.bench.registry())?, "", &self.bench)?;
             let seen = self.look(population, &rollouts, None, progress)?;
             let mean = seen.best().and_then(|(_, returns)| Some(Estimate::of(returns)?.mean));
             best = best.into_iter().chain(mean).reduce(f64::max);
@@ -210,11 +212,11 @@ impl<'a> AdaptationStudy<'a> {
 
     fn curve(
         &self,
-        population: &Population,
+        population: &LoadedRun,
         vary: &Vary,
         best_unaltered: Option<f64>,
         progress: &mut dyn Progress,
-    ) -> Result<AdaptationCurve, MetricsError> {
+    ) -> Result<AdaptationCurve, MeasureError> {
         let boxed = evenly(vary.values.len(), self.options.boxes);
         let (mut points, mut boxes) = (Vec::new(), Vec::new());
         for (i, &value) in vary.values.iter().enumerate() {
@@ -237,27 +239,27 @@ impl<'a> AdaptationStudy<'a> {
 
     fn seen_at(
         &self,
-        population: &Population,
+        population: &LoadedRun,
         knob: Knob,
         value: f64,
         best_unaltered: Option<f64>,
         progress: &mut dyn Progress,
-    ) -> Result<Seen, MetricsError> {
+    ) -> Result<Seen, MeasureError> {
         let changed = knob.turn(&population.perturbation, value);
-        let task = population.task_with(&changed)?;
-        let rollouts = Rollouts::new(population, task, &format!("{knob}={value}"), &self.pool)?;
+        let task = self.bench.registry().task(&population.task, &changed)?;
+        let rollouts = Rollouts::new(population, task, &format!("{knob}={value}"), &self.bench)?;
         self.look(population, &rollouts, best_unaltered, progress)
     }
 
     /// The best policy for one setting.
-    pub fn pick(&self, population: &Population, knob: Knob, value: f64) -> Result<CurvePoint, MetricsError> {
+    pub fn pick(&self, population: &LoadedRun, knob: Knob, value: f64) -> Result<CurvePoint, MeasureError> {
         let seen = self.seen_at(population, knob, value, None, &mut ())?;
         Ok(self.point(population, value, &seen, None))
     }
 
     fn point(
         &self,
-        population: &Population,
+        population: &LoadedRun,
         value: f64,
         seen: &Seen,
         best_unaltered: Option<f64>,
@@ -278,11 +280,11 @@ impl<'a> AdaptationStudy<'a> {
     /// All policies with few rollouts, then those that could be the best or are near a threshold with all of them.
     fn look(
         &self,
-        population: &Population,
+        population: &LoadedRun,
         rollouts: &Rollouts<'_>,
         best_unaltered: Option<f64>,
         progress: &mut dyn Progress,
-    ) -> Result<Seen, MetricsError> {
+    ) -> Result<Seen, MeasureError> {
         let all: Vec<usize> = (0..population.len()).collect();
         let keep = || Some(population.folder.join("adapt"));
         let seeds = round_seeds(self.options.seed, Round::Final, self.options.episodes);
@@ -345,8 +347,8 @@ fn return_box(value: f64, means: &[f64]) -> ReturnBox {
     let finite = || means.iter().copied().filter(|m| m.is_finite());
     let mut shown: Vec<f64> = finite().filter(|&m| m >= 0.0).collect();
     shown.sort_by(f64::total_cmp);
-    let at = |q| quantile(&shown, q);
-    let quantiles = (|| Some([at(0.0)?, at(0.25)?, at(0.5)?, at(0.75)?, at(1.0)?]))();
+    let quantiles =
+        (!shown.is_empty()).then(|| [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&shown, share)));
     ReturnBox { value, count: shown.len(), negative: finite().count() - shown.len(), quantiles }
 }
 

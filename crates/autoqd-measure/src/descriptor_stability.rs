@@ -1,19 +1,19 @@
 //! How stable the descriptors of several runs are, each applied to the policies of all.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::MetricsError;
+use crate::bench::Bench;
+use crate::error::MeasureError;
 use crate::evaluation::one_task;
-use crate::population::Population;
 use crate::protocol::{Round, round_seeds};
 use crate::rollouts::{Progress, Rollouts};
+use crate::run::LoadedRun;
 use crate::sample::sample;
 use crate::stability::{RolloutDescriptors, stability};
-use crate::statistics::quantile;
 use crate::store;
+use autoqd::cwpca::quantile;
 use autoqd::descriptor::Descriptor;
 use autoqd::evaluator::{Evaluation, Probe};
 use autoqd::registry::Registry;
@@ -44,18 +44,18 @@ pub struct DescriptorStability {
 
 /// Applies the descriptor of every run to rollouts of up to `most` random policies of each run.
 pub fn descriptor_stability(
-    populations: &[Population],
+    populations: &[LoadedRun],
     registry: &Registry,
     most: usize,
     rollouts: usize,
-    pool: &Arc<rayon::ThreadPool>,
+    bench: &Bench,
     progress: &mut dyn Progress,
-) -> Result<Vec<DescriptorStability>, MetricsError> {
+) -> Result<Vec<DescriptorStability>, MeasureError> {
     one_task(populations)?;
     let searches = populations
         .iter()
-        .map(|population| Ok(load_search(run_of(population)?, Some(1), registry)?))
-        .collect::<Result<Vec<Search>, MetricsError>>()?;
+        .map(|population| Ok(load_search(population.need_folder("descriptor")?, Some(1), registry)?))
+        .collect::<Result<Vec<Search>, MeasureError>>()?;
     let descriptors: Vec<&dyn Descriptor> = searches.iter().map(Search::descriptor).collect();
     let total: usize = populations.iter().map(|p| p.len().min(most) * rollouts).sum();
     progress.start("rollouts", total as u64);
@@ -64,7 +64,7 @@ pub fn descriptor_stability(
         let part = Part { population, descriptors: &descriptors, rollouts };
         let mut chosen = sample(population.len(), most, 0);
         chosen.sort_unstable();
-        for (into, found) in values.iter_mut().zip(part.run(&chosen, pool, progress)?) {
+        for (into, found) in values.iter_mut().zip(part.run(&chosen, bench, progress)?) {
             into.extend(found);
         }
     }
@@ -74,18 +74,8 @@ pub fn descriptor_stability(
         .collect())
 }
 
-fn run_of(population: &Population) -> Result<&Path, MetricsError> {
-    match &population.config {
-        Some(_) if population.path == population.folder => Ok(&population.path),
-        _ => Err(MetricsError::Population {
-            path: population.path.clone(),
-            reason: "has no descriptor; give the run folder".to_owned(),
-        }),
-    }
-}
-
 fn summary(
-    population: &Population,
+    population: &LoadedRun,
     descriptor: &dyn Descriptor,
     values: Vec<f64>,
     rollouts: usize,
@@ -94,13 +84,12 @@ fn summary(
     let found = stability(&RolloutDescriptors { values, rollouts, dimension });
     let mut sorted: Vec<f64> = found.variances.iter().flatten().copied().collect();
     sorted.sort_by(f64::total_cmp);
-    let at = |q| quantile(&sorted, q);
     DescriptorStability {
         path: population.path.clone(),
         variant: population.variant.clone(),
         seed: population.seed,
         dimension,
-        quantiles: (|| Some([at(0.1)?, at(0.5)?, at(0.9)?]))(),
+        quantiles: (!sorted.is_empty()).then(|| [0.1, 0.5, 0.9].map(|share| quantile(&sorted, share))),
         variances: found.variances,
         noise_share: found.noise_share,
     }
@@ -108,7 +97,7 @@ fn summary(
 
 /// The policies of one run under all descriptors.
 struct Part<'a> {
-    population: &'a Population,
+    population: &'a LoadedRun,
     descriptors: &'a [&'a dyn Descriptor],
     rollouts: usize,
 }
@@ -118,13 +107,13 @@ impl Part<'_> {
     fn run(
         &self,
         chosen: &[usize],
-        pool: &Arc<rayon::ThreadPool>,
+        bench: &Bench,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<Vec<f64>>, MetricsError> {
+    ) -> Result<Vec<Vec<f64>>, MeasureError> {
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); self.descriptors.len()];
         let seeds = round_seeds(0, Round::Stability, self.rollouts);
         let keep = self.population.folder.join("eval").join("stability").join(self.key()?);
-        let rollouts = Rollouts::new(self.population, self.population.task()?, "", pool)?;
+        let rollouts = Rollouts::new(self.population, self.population.task(bench.registry())?, "", bench)?;
         for policies in chosen.chunks(PART) {
             let file = keep.join(format!("{:06}-{}.part", policies[0], policies.len()));
             let found = match store::load(&file) {
@@ -146,7 +135,7 @@ impl Part<'_> {
         rollouts: &Rollouts<'_>,
         policies: &[usize],
         seeds: &[u64],
-    ) -> Result<Vec<Vec<f64>>, MetricsError> {
+    ) -> Result<Vec<Vec<f64>>, MeasureError> {
         let probes: Vec<Vec<Probe>> =
             self.descriptors.iter().map(|d| d.probes()).collect::<Result<_, _>>()?;
         let evaluations =
@@ -168,7 +157,7 @@ impl Part<'_> {
     }
 
     /// Name of everything the descriptors of this run's policies depend on.
-    fn key(&self) -> Result<String, MetricsError> {
+    fn key(&self) -> Result<String, MeasureError> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.population.digest().as_bytes());
         hasher.update(&(self.rollouts as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! What can go wrong when populations are measured.
+//! What can go wrong when runs are measured.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use autoqd_env::EnvError;
 
 use autoqd::run_folder::RunFolderError;
 
-/// An error of the metrics: names the population, the reason and the remedy.
+/// An error of this crate: names the run, the reason and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MetricsError {
+pub enum MeasureError {
     /// The search library.
     #[error(transparent)]
     Search(#[from] autoqd::Error),
@@ -19,9 +19,9 @@ pub enum MetricsError {
     /// The task or its simulator.
     #[error(transparent)]
     Env(#[from] EnvError),
-    /// A path that holds no population.
+    /// A path that holds no run, or not what is asked of it.
     #[error("{}: {reason}", path.display())]
-    Population {
+    Run {
         /// The folder or file.
         path: PathBuf,
         /// What is wrong with it and what to do.
@@ -66,6 +66,24 @@ pub enum MetricsError {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// A file of measurements that cannot be used.
+    #[error("{}: {reason}; measure again with `autoqd {command}`", path.display())]
+    Measurement {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+        /// The command that writes such files.
+        command: &'static str,
+    },
+    /// A sweep file that cannot be used.
+    #[error("{}: {reason}", path.display())]
+    Sweep {
+        /// The file or the folder of a run.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        reason: String,
+    },
     /// A setting that makes no sense.
     #[error("{what} '{given}': {expected}")]
     Setting {
@@ -78,7 +96,11 @@ pub enum MetricsError {
     },
 }
 
-impl MetricsError {
+impl MeasureError {
+    pub(crate) fn run(path: &std::path::Path, reason: impl ToString) -> Self {
+        Self::Run { path: path.to_owned(), reason: reason.to_string() }
+    }
+
     pub(crate) fn setting(what: &'static str, given: impl ToString, expected: impl ToString) -> Self {
         Self::Setting { what, given: given.to_string(), expected: expected.to_string() }
     }

@@ -8,12 +8,13 @@ use autoqd_env::{EnvSpec, Physics};
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::shared_bandwidth;
-use crate::error::MetricsError;
+use crate::bench::Bench;
+use crate::error::MeasureError;
 use crate::gt_grid::{GT_CELLS, GT_CELLS_COARSE, GtGrid};
 use crate::points::Points;
-use crate::population::{Budget, Population};
 use crate::protocol::{Protocol, Reference, Round, round_seeds};
 use crate::rollouts::{PolicyResult, Progress, Rollouts};
+use crate::run::{Budget, LoadedRun, Run};
 use crate::sample::sample;
 use crate::statistics::{Estimate, mean};
 use crate::vendi::{VendiScore, vendi_score};
@@ -90,44 +91,48 @@ pub struct TaskEvaluation {
 /// population's folder, so that an interrupted evaluation goes on where it stopped. The result does not depend on the
 /// order of the populations or on the number of threads.
 pub fn evaluate(
-    populations: &[Population],
+    populations: &[LoadedRun],
     protocol: &Protocol,
     reference: Option<&Reference>,
-    pool: &Arc<rayon::ThreadPool>,
+    bench: &Bench,
     progress: &mut dyn Progress,
-) -> Result<TaskEvaluation, MetricsError> {
+) -> Result<TaskEvaluation, MeasureError> {
     let protocol = reference.map_or(protocol, |reference| &reference.protocol);
-    let study = Study::new(populations, protocol, pool)?;
+    let study = Study::new(populations, protocol, bench)?;
     let normalizer = study.normalizer(reference, progress)?;
     let results = study.roll_out(normalizer.clone(), progress)?;
     let measured: Vec<Measured> =
         populations.iter().zip(&results).map(|(p, r)| Measured::new(p, r)).collect();
     let local = reference.is_none();
     let reference = reference.cloned().unwrap_or_else(|| {
-        let of = |rows: Rows| pool.install(|| study.bandwidth(&measured, rows));
+        let of = |rows: Rows| bench.pool().install(|| study.bandwidth(&measured, rows));
         let bandwidths = [of(|run| &run.psi), of(|run| &run.psi_normalized)];
         Reference::new(&study.spec, protocol.clone(), normalizer, bandwidths, best_mean(&measured))
     });
     let mut runs = Vec::new();
     for (rollouts, measured) in study.rollouts.iter().zip(&measured) {
         let rechecked = study.recheck(rollouts, measured)?;
-        runs.push(pool.install(|| measured.metrics(&study.spec, &reference, rechecked))?);
+        runs.push(bench.pool().install(|| measured.metrics(&study.spec, &reference, rechecked))?);
     }
     let mut notices = notices(&runs, &reference);
     notices.extend(study.physics_notice());
     Ok(TaskEvaluation { reference, local, runs, notices })
 }
 
-/// The best population mean of a single run. PGA-ME is left out, as in the paper: its numbers scale nothing.
+/// Whether a method takes part in what scales the others' numbers. PGA-ME does not, as in the paper.
+pub(super) fn sets_scale(method: &str) -> bool {
+    !method.starts_with("pga")
+}
+
+/// The best population mean of a single run.
 fn best_mean(measured: &[Measured<'_>]) -> Option<f64> {
-    let means =
-        measured.iter().filter(|m| !m.population.method.starts_with("pga")).filter_map(Measured::mean);
+    let means = measured.iter().filter(|m| sets_scale(&m.population.method)).filter_map(Measured::mean);
     means.reduce(f64::max)
 }
 
 /// The populations with what is needed to roll them out.
 pub(super) struct Study<'a> {
-    populations: &'a [Population],
+    populations: &'a [LoadedRun],
     protocol: &'a Protocol,
     rollouts: Vec<Rollouts<'a>>,
     spec: EnvSpec,
@@ -135,15 +140,15 @@ pub(super) struct Study<'a> {
 
 impl<'a> Study<'a> {
     pub(super) fn new(
-        populations: &'a [Population],
+        populations: &'a [LoadedRun],
         protocol: &'a Protocol,
-        pool: &Arc<rayon::ThreadPool>,
-    ) -> Result<Self, MetricsError> {
-        let task = one_task(populations)?.task()?;
+        bench: &Bench,
+    ) -> Result<Self, MeasureError> {
+        let task = one_task(populations)?.task(bench.registry())?;
         let spec = task.spec().clone();
         let rollouts = populations
             .iter()
-            .map(|population| Rollouts::new(population, task.clone(), "", pool))
+            .map(|population| Rollouts::new(population, task.clone(), "", bench))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self { populations, protocol, rollouts, spec })
     }
@@ -161,7 +166,7 @@ impl<'a> Study<'a> {
         &self,
         reference: Option<&Reference>,
         progress: &mut dyn Progress,
-    ) -> Result<Normalizer, MetricsError> {
+    ) -> Result<Normalizer, MeasureError> {
         if let Some(reference) = reference {
             return Ok(reference.normalizer.clone());
         }
@@ -182,7 +187,7 @@ impl<'a> Study<'a> {
     }
 
     /// The runs in an order that does not depend on how they were listed.
-    fn in_order(&self) -> Vec<(&Population, &Rollouts<'a>)> {
+    fn in_order(&self) -> Vec<(&LoadedRun, &Rollouts<'a>)> {
         let mut order: Vec<_> = self.populations.iter().zip(&self.rollouts).collect();
         order.sort_by_cached_key(|(p, _)| (p.variant.clone(), p.seed, p.digest().to_string()));
         order
@@ -192,10 +197,10 @@ impl<'a> Study<'a> {
         &self,
         normalizer: Normalizer,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<Vec<PolicyResult>>, MetricsError> {
+    ) -> Result<Vec<Vec<PolicyResult>>, MeasureError> {
         let embedding: Arc<Embedding> = self.protocol.embedding(&self.spec, normalizer)?;
         let seeds = round_seeds(self.protocol.seed, Round::Evaluation, self.protocol.episodes);
-        let total: usize = self.populations.iter().map(Population::len).sum();
+        let total: usize = self.populations.iter().map(LoadedRun::len).sum();
         progress.start("rollouts", (total * seeds.len()) as u64);
         let runs = self.populations.iter().zip(&self.rollouts);
         runs.map(|(population, rollouts)| {
@@ -225,7 +230,7 @@ impl<'a> Study<'a> {
         &self,
         rollouts: &Rollouts<'_>,
         measured: &Measured<'_>,
-    ) -> Result<(u64, Option<Estimate>), MetricsError> {
+    ) -> Result<(u64, Option<Estimate>), MeasureError> {
         let seeds = round_seeds(self.protocol.seed, Round::Recheck, self.protocol.recheck_episodes);
         let Some(best) = measured.best() else { return Ok((0, None)) };
         let again = rollouts.run(&[best], &seeds, None, None, &mut ())?;
@@ -235,13 +240,13 @@ impl<'a> Study<'a> {
 }
 
 /// The first population, after checking that all are of its task.
-pub(super) fn one_task(populations: &[Population]) -> Result<&Population, MetricsError> {
+pub(super) fn one_task(populations: &[LoadedRun]) -> Result<&LoadedRun, MeasureError> {
     let Some(first) = populations.first() else {
-        return Err(MetricsError::setting("populations", 0, "give at least one run"));
+        return Err(MeasureError::setting("populations", 0, "give at least one run"));
     };
     match populations.iter().find(|p| (&p.task, p.perturbation) != (&first.task, first.perturbation)) {
         None => Ok(first),
-        Some(other) => Err(MetricsError::Tasks {
+        Some(other) => Err(MeasureError::Tasks {
             first: task_name(first),
             first_path: first.path.clone(),
             other: task_name(other),
@@ -251,7 +256,7 @@ pub(super) fn one_task(populations: &[Population]) -> Result<&Population, Metric
 }
 
 /// The task and what was changed about it.
-pub fn task_name(population: &Population) -> String {
+pub fn task_name(population: &Run) -> String {
     let changes = &population.perturbation;
     if changes.is_none() {
         return population.task.clone();
@@ -287,7 +292,7 @@ type Rows = for<'m> fn(&'m Measured<'_>) -> &'m [f64];
 
 /// A population with the results of those policies whose rollouts are all finite.
 struct Measured<'a> {
-    population: &'a Population,
+    population: &'a LoadedRun,
     results: &'a [PolicyResult],
     /// Policies that count.
     kept: Vec<usize>,
@@ -298,7 +303,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(population: &'a Population, results: &'a [PolicyResult]) -> Self {
+    fn new(population: &'a LoadedRun, results: &'a [PolicyResult]) -> Self {
         let kept: Vec<usize> = (0..results.len()).filter(|&i| results[i].is_finite()).collect();
         let rows = |row: fn(&PolicyResult) -> &[f32]| -> Vec<f64> {
             kept.iter().flat_map(|&i| row(&results[i]).iter().map(|&x| f64::from(x))).collect()
@@ -329,7 +334,7 @@ impl<'a> Measured<'a> {
         spec: &EnvSpec,
         reference: &Reference,
         (recheck_steps, max_rechecked): (u64, Option<Estimate>),
-    ) -> Result<RunMetrics, MetricsError> {
+    ) -> Result<RunMetrics, MeasureError> {
         let population = self.population;
         let vendi = self.vendi(&self.psi, reference.bandwidth);
         let quality = self
@@ -365,14 +370,14 @@ impl<'a> Measured<'a> {
         vendi_score(Points::new(rows, self.dimension), bandwidth.unwrap_or(0.0))
     }
 
-    fn gt_scores(&self, spec: &EnvSpec, offset: f64) -> Result<Vec<GtScore>, MetricsError> {
+    fn gt_scores(&self, spec: &EnvSpec, offset: f64) -> Result<Vec<GtScore>, MeasureError> {
         if spec.measures.is_empty() {
             return Ok(Vec::new());
         }
         [GT_CELLS, GT_CELLS_COARSE].into_iter().map(|cells| self.gt_score(spec, cells, offset)).collect()
     }
 
-    fn gt_score(&self, spec: &EnvSpec, cells: usize, offset: f64) -> Result<GtScore, MetricsError> {
+    fn gt_score(&self, spec: &EnvSpec, cells: usize, offset: f64) -> Result<GtScore, MeasureError> {
         let mut grid = GtGrid::over(&spec.measures, cells)?;
         for (&i, &objective) in self.kept.iter().zip(&self.objectives) {
             grid.add(&self.results[i].measures, objective);

@@ -16,26 +16,34 @@
 
 mod adaptation;
 mod bandwidth;
+mod bench;
 mod cluster;
+mod comparison;
 mod curve;
 mod descriptor_stability;
 mod error;
 mod evaluation;
 mod gt_grid;
+mod learning_curves;
 mod located;
 mod low_rank;
+mod measurement;
 mod perturbed;
 mod physics;
 mod points;
-mod population;
 mod protocol;
+mod result_tables;
 mod rollouts;
+mod run;
 mod sample;
 mod selection;
 mod stability;
 mod statistics;
 mod store;
+mod sweep;
+mod sweep_work;
 mod table;
+mod trade_off;
 mod two_sample;
 mod variant;
 mod vendi;
@@ -45,27 +53,35 @@ pub use adaptation::{
     ReturnBox,
 };
 pub use bandwidth::{Pooling, bandwidth, median, shared_bandwidth};
+pub use bench::Bench;
 pub use cluster::{Clusters, cluster};
+pub use comparison::{Tested, compare_methods, fine_table, main_table, trade_off_table};
 pub use curve::{Area, area_under, success_count, success_threshold};
 pub use descriptor_stability::{DescriptorStability, descriptor_stability};
-pub use error::MetricsError;
+pub use error::MeasureError;
 pub use evaluation::{GtScore, RunMetrics, TaskEvaluation, evaluate, task_name};
 pub use gt_grid::{GT_CELLS, GT_CELLS_COARSE, GtGrid};
+pub use learning_curves::learning_curves_csv;
 pub use located::{Located, locate_by_embedding, locate_by_measures};
+pub use measurement::{Measurement, RunAdaptation, RunEvaluation, RunStability, Stored};
 pub use perturbed::{Knob, Vary};
 pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics};
 pub use points::{Points, squared_distance};
-pub use population::{Budget, Population, Selection, rows_of};
 pub use protocol::{Protocol, Reference, Round, round_seeds};
+pub use result_tables::{adaptation_table, evaluation_table, stability_table};
 pub use rollouts::{PolicyResult, Progress, Rollouts};
+pub use run::{Budget, LoadedRun, Run};
 pub use sample::sample;
-pub use selection::{farthest_points, top_fraction};
+pub use selection::{Selection, farthest_points, top_fraction};
 pub use stability::{RolloutDescriptors, Stability, stability};
-pub use statistics::{Estimate, MannWhitney, mann_whitney, mean, quantile, sample_variance};
+pub use statistics::{Estimate, MannWhitney, mann_whitney, mean, sample_variance};
 pub use store::save_json;
+pub use sweep::{Job, Sweep};
+pub use sweep_work::{Outcome, SweepWork};
 pub use table::{Cell, Format, Group, Row, Table};
+pub use trade_off::{TradeOff, trade_off};
 pub use two_sample::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
-pub use variant::name_variants;
+pub use variant::{name_variants, variants};
 pub use vendi::{
     DENSE_LIMIT, TOLERANCE, VendiScore, vendi_cosine, vendi_dense, vendi_of_kernel, vendi_score,
     vendi_truncated,

@@ -1,13 +1,12 @@
 //! The policies of a population as points of a space in which they can be compared.
 
-use std::sync::Arc;
-
-use crate::error::MetricsError;
+use crate::bench::Bench;
+use crate::error::MeasureError;
 use crate::evaluation::Study;
 use crate::points::Points;
-use crate::population::Population;
 use crate::protocol::{Protocol, Reference};
 use crate::rollouts::{PolicyResult, Progress};
+use crate::run::LoadedRun;
 
 /// Policies with their places in a space.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,11 +44,11 @@ impl Located {
 }
 
 /// The policies by the measures that their run stored.
-pub fn locate_by_measures(population: &Population) -> Result<Located, MetricsError> {
+pub fn locate_by_measures(population: &LoadedRun) -> Result<Located, MeasureError> {
     let measures = &population.table.measures;
     if measures.width == 0 {
-        let reason = "stores no measures of its policies; compare them by embedding".to_owned();
-        return Err(MetricsError::Population { path: population.path.clone(), reason });
+        let reason = "stores no measures of its policies; compare them by embedding";
+        return Err(MeasureError::run(&population.path, reason));
     }
     let finite = |row: &[f64]| row.iter().all(|x| x.is_finite()).then(|| row.to_vec());
     let rows = (0..population.len()).map(|i| finite(measures.row(i)));
@@ -61,14 +60,14 @@ pub fn locate_by_measures(population: &Population) -> Result<Located, MetricsErr
 /// These do not depend on what the method itself looked at, so that populations of every method are compared in the
 /// same space. The rollouts are shared with an evaluation of this population alone, or under the same reference.
 pub fn locate_by_embedding(
-    population: &Population,
+    population: &LoadedRun,
     protocol: &Protocol,
     reference: Option<&Reference>,
-    pool: &Arc<rayon::ThreadPool>,
+    bench: &Bench,
     progress: &mut dyn Progress,
-) -> Result<Located, MetricsError> {
+) -> Result<Located, MeasureError> {
     let protocol = reference.map_or(protocol, |reference| &reference.protocol);
-    let study = Study::new(std::slice::from_ref(population), protocol, pool)?;
+    let study = Study::new(std::slice::from_ref(population), protocol, bench)?;
     let results = study.roll_out(study.normalizer(reference, progress)?, progress)?.concat();
     let psi = |result: &PolicyResult| result.psi.iter().map(|&x| f64::from(x)).collect();
     let rows = results.iter().map(|result| result.is_finite().then(|| psi(result)));

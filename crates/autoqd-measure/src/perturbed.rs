@@ -6,7 +6,7 @@ use std::str::FromStr;
 use autoqd_env::Perturbation;
 use serde::{Deserialize, Serialize};
 
-use crate::error::MetricsError;
+use crate::error::MeasureError;
 
 /// What is changed about a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl fmt::Display for Knob {
 /// ```
 /// let vary: autoqd_measure::Vary = "mass-scale=0.5:2.0:0.5".parse()?;
 /// assert_eq!(vary.values, [0.5, 1.0, 1.5, 2.0]);
-/// # Ok::<(), autoqd_measure::MetricsError>(())
+/// # Ok::<(), autoqd_measure::MeasureError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vary {
@@ -69,11 +69,11 @@ impl Vary {
 const MOST_VALUES: usize = 1000;
 
 impl FromStr for Vary {
-    type Err = MetricsError;
+    type Err = MeasureError;
 
-    fn from_str(text: &str) -> Result<Self, MetricsError> {
+    fn from_str(text: &str) -> Result<Self, MeasureError> {
         let wrong = || {
-            MetricsError::setting(
+            MeasureError::setting(
                 "setting",
                 text,
                 "write KNOB=FIRST:LAST:STEP or KNOB=VALUE,VALUE,... with KNOB \

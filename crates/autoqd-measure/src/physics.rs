@@ -8,14 +8,15 @@ use std::sync::Arc;
 use autoqd_env::{EnvSpec, Physics, Task};
 use serde::Serialize;
 
-use crate::error::MetricsError;
-use crate::population::Population;
+use crate::bench::Bench;
+use crate::error::MeasureError;
 use crate::protocol::Round;
 use crate::rollouts::Progress;
+use crate::run::LoadedRun;
 use crate::sample::sample;
 use crate::statistics::{Estimate, mean};
 use crate::two_sample::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
-use autoqd::evaluator::{Candidates, Episode, Evaluation, Evaluator, LocalEvaluator};
+use autoqd::evaluator::{Candidates, Episode, Evaluation, Evaluator};
 use autoqd::seeds::{Purpose, derive};
 
 /// Level at which all tests of a comparison together would reject equal simulators.
@@ -102,22 +103,20 @@ pub struct QuantityComparison {
 /// # Errors
 /// If the lanes engine does not support the task, or there is no policy to compare.
 pub fn compare_physics(
-    population: &Population,
+    population: &LoadedRun,
     options: PhysicsOptions,
-    pool: &Arc<rayon::ThreadPool>,
+    bench: &Bench,
     progress: &mut dyn Progress,
-) -> Result<PhysicsComparison, MetricsError> {
+) -> Result<PhysicsComparison, MeasureError> {
     let chosen = sample(population.len(), options.policies, options.seed);
     if chosen.len() < 2 || options.seeds == 0 {
-        return Err(MetricsError::Population {
-            path: population.path.clone(),
-            reason: "a comparison needs at least two policies and one seed".to_owned(),
-        });
+        let reason = "a comparison needs at least two policies and one seed";
+        return Err(MeasureError::run(&population.path, reason));
     }
-    let task = population.task()?;
+    let task = population.task(bench.registry())?;
     let spec = task.spec().clone();
     progress.start("simulators", (3 * chosen.len() * options.seeds) as u64);
-    let mut sides = Sides::new(population, task, options, pool)?;
+    let mut sides = Sides::new(population, task, options, bench)?;
     let samples = [
         sides.run(&chosen, Physics::Reference, 0, progress)?,
         sides.run(&chosen, Physics::Lanes, 0, progress)?,
@@ -136,22 +135,21 @@ pub fn compare_physics(
 
 /// One evaluator per simulator.
 struct Sides<'a> {
-    population: &'a Population,
+    population: &'a LoadedRun,
     options: PhysicsOptions,
-    reference: LocalEvaluator,
-    lanes: LocalEvaluator,
+    reference: Arc<dyn Evaluator>,
+    lanes: Arc<dyn Evaluator>,
 }
 
 impl<'a> Sides<'a> {
     fn new(
-        population: &'a Population,
+        population: &'a LoadedRun,
         task: Arc<dyn Task>,
         options: PhysicsOptions,
-        pool: &Arc<rayon::ThreadPool>,
-    ) -> Result<Self, MetricsError> {
+        bench: &Bench,
+    ) -> Result<Self, MeasureError> {
         let policy = population.policy_spec(task.spec())?;
-        let side =
-            |physics| LocalEvaluator::new(Arc::clone(&task), policy.clone(), physics, Arc::clone(pool));
+        let side = |physics| bench.evaluator(Arc::clone(&task), policy.clone(), physics);
         let (reference, lanes) = (side(Physics::Reference)?, side(Physics::Lanes)?);
         Ok(Self { population, options, reference, lanes })
     }
@@ -163,7 +161,7 @@ impl<'a> Sides<'a> {
         physics: Physics,
         set: u64,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<Evaluation>, MetricsError> {
+    ) -> Result<Vec<Evaluation>, MeasureError> {
         let evaluator = if physics == Physics::Lanes { &self.lanes } else { &self.reference };
         let (episodes, round) = (self.options.seeds, Round::Simulators as u64);
         let episode_seed = |policy: usize, e: usize| {

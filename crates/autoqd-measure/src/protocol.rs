@@ -7,7 +7,7 @@ use autoqd_env::EnvSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Pooling;
-use crate::error::MetricsError;
+use crate::error::MeasureError;
 use crate::store::save_json;
 use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOptions};
 use autoqd::seeds::{Purpose, derive};
@@ -76,7 +76,7 @@ pub fn round_seeds(seed: u64, round: Round, episodes: usize) -> Vec<u64> {
 
 impl Protocol {
     /// The evaluation embedding of a task: features from a seed fixed per task, under a frozen normaliser.
-    pub fn embedding(&self, spec: &EnvSpec, normalizer: Normalizer) -> Result<Arc<Embedding>, MetricsError> {
+    pub fn embedding(&self, spec: &EnvSpec, normalizer: Normalizer) -> Result<Arc<Embedding>, MeasureError> {
         let options = FeatureOptions { dimension: self.features, ..FeatureOptions::default() };
         let inputs = spec.observation_size + spec.action_size;
         let features = FeatureMap::sample(&options, inputs, self.feature_seed(&spec.name))?;
@@ -174,8 +174,8 @@ impl Reference {
     }
 
     /// Reads a reference file.
-    pub fn read(path: &Path) -> Result<Self, MetricsError> {
-        let wrong = |reason: String| MetricsError::Reference { path: path.to_owned(), reason };
+    pub fn read(path: &Path) -> Result<Self, MeasureError> {
+        let wrong = |reason: String| MeasureError::Reference { path: path.to_owned(), reason };
         let text = std::fs::read(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
         let value: serde_json::Value = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
         match value["version"].as_u64() {
@@ -189,12 +189,12 @@ impl Reference {
     }
 
     /// Writes a reference file.
-    pub fn write(&self, path: &Path) -> Result<(), MetricsError> {
+    pub fn write(&self, path: &Path) -> Result<(), MeasureError> {
         Ok(save_json(path, self)?)
     }
 
     /// Refuses a reference of another task.
-    pub fn check(&self, path: &Path, spec: &EnvSpec) -> Result<(), MetricsError> {
+    pub fn check(&self, path: &Path, spec: &EnvSpec) -> Result<(), MeasureError> {
         if self.task == spec.name && self.normalizer.size() == spec.observation_size {
             return Ok(());
         }
@@ -202,6 +202,6 @@ impl Reference {
             "is of task '{}', but the runs are of '{}'; leave it out or make one",
             self.task, spec.name
         );
-        Err(MetricsError::Reference { path: path.to_owned(), reason })
+        Err(MeasureError::Reference { path: path.to_owned(), reason })
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use autoqd_env::{EnvError, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::error::MetricsError;
-use crate::population::Population;
+use crate::bench::Bench;
+use crate::error::MeasureError;
+use crate::run::LoadedRun;
 use crate::store;
 use autoqd::Error;
 use autoqd::embedding::{Embedding, PsiProbe, RunningStatistics, StatisticsProbe};
-use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
+use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe};
 
 /// Policies per part: a part is seconds of work, and all threads are busy for nearly all of it.
 const PART: usize = 128;
@@ -92,8 +93,8 @@ fn length_normalized(evaluation: &Evaluation, gamma: f64) -> Vec<f64> {
 
 /// Rolls out policies of one population in one task.
 pub struct Rollouts<'a> {
-    population: &'a Population,
-    evaluator: LocalEvaluator,
+    population: &'a LoadedRun,
+    evaluator: Arc<dyn Evaluator>,
     /// What the task was changed to; part of the name under which results are kept.
     setting: String,
     observation_size: usize,
@@ -104,14 +105,14 @@ pub struct Rollouts<'a> {
 impl<'a> Rollouts<'a> {
     /// Rollouts in `task`, which may be a changed one: `setting` names the change.
     pub fn new(
-        population: &'a Population,
+        population: &'a LoadedRun,
         task: Arc<dyn Task>,
         setting: &str,
-        pool: &Arc<rayon::ThreadPool>,
-    ) -> Result<Self, MetricsError> {
+        bench: &Bench,
+    ) -> Result<Self, MeasureError> {
         let policy = population.policy_spec(task.spec())?;
         let (observation_size, measures) = (task.spec().observation_size, task.spec().measures.len());
-        let evaluator = LocalEvaluator::new(task, policy, population.physics, pool.clone())?;
+        let evaluator = bench.evaluator(task, policy, population.physics)?;
         Ok(Self { population, evaluator, setting: setting.to_owned(), observation_size, measures })
     }
 
@@ -128,7 +129,7 @@ impl<'a> Rollouts<'a> {
         embedding: Option<&Arc<Embedding>>,
         keep: Option<PathBuf>,
         progress: &mut dyn Progress,
-    ) -> Result<Vec<PolicyResult>, MetricsError> {
+    ) -> Result<Vec<PolicyResult>, MeasureError> {
         let keep = keep.map(|folder| folder.join(self.key(policies, seeds, embedding)));
         let mut results = Vec::with_capacity(policies.len());
         for (number, part) in policies.chunks(PART).enumerate() {
@@ -154,7 +155,7 @@ impl<'a> Rollouts<'a> {
         policies: &[usize],
         seeds: &[u64],
         embedding: Option<&Arc<Embedding>>,
-    ) -> Result<Vec<PolicyResult>, MetricsError> {
+    ) -> Result<Vec<PolicyResult>, MeasureError> {
         let probes = embedding.map(|e| Probe::new(&PsiProbe(e.clone()))).transpose()?.into_iter();
         let probes: Vec<Probe> = probes.collect();
         let gamma = embedding.map(|e| e.options().gamma);
@@ -168,7 +169,7 @@ impl<'a> Rollouts<'a> {
     }
 
     /// One rollout of each chosen policy, with a seed of its own, for the statistics of their observations.
-    pub fn statistics(&self, policies: &[usize], seeds: &[u64]) -> Result<RunningStatistics, MetricsError> {
+    pub fn statistics(&self, policies: &[usize], seeds: &[u64]) -> Result<RunningStatistics, MeasureError> {
         let probe = Probe::new(&StatisticsProbe(self.observation_size))?;
         let mut statistics = RunningStatistics::new(self.observation_size);
         for episode in self.evaluate(policies, seeds, 1, &[probe])?.iter().flatten().flat_map(|e| &e.episodes)
@@ -188,7 +189,7 @@ impl<'a> Rollouts<'a> {
         seeds: &[u64],
         episodes: usize,
         probes: &[Probe],
-    ) -> Result<Vec<Option<Evaluation>>, MetricsError> {
+    ) -> Result<Vec<Option<Evaluation>>, MeasureError> {
         let parameters = self.population.pick(policies);
         let dimension = self.population.table.parameters.width;
         let candidates = Candidates { parameters: &parameters, dimension, seeds, episodes };

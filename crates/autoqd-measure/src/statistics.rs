@@ -40,15 +40,6 @@ pub fn sample_variance(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| squares / (values.len() - 1) as f64)
 }
 
-/// The quantile of sorted values, by linear interpolation; `None` without values.
-pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let at = q.clamp(0.0, 1.0) * last as f64;
-    let below = at as usize;
-    let above = (below + 1).min(last);
-    Some(sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64))
-}
-
 /// Largest total number of values for which the distribution of U is counted out.
 const EXACT_LIMIT: usize = 40;
 

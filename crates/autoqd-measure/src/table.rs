@@ -239,7 +239,8 @@ fn csv_value(cell: &Cell, best: bool) -> String {
     }
 }
 
-fn escape_csv(text: &str) -> String {
+/// A field of a CSV file.
+pub(crate) fn escape_csv(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

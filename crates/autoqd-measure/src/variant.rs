@@ -1,21 +1,28 @@
-//! Names that tell populations of the same method apart.
+//! Names that tell runs of the same method apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-use crate::population::Population;
+use crate::run::{LoadedRun, Run};
 
 /// Settings that do not make a run another variant.
 const IGNORED: [&str; 6] = ["task", "method", "seed", "threads", "checkpoint_every", "physics"];
 
-/// Names every population after its method and those settings in which the runs of the method differ, for instance
+/// Names every run after its method and those settings in which the runs of the method differ, for instance
 /// `autoqd embedding.features=10`. Where several settings differ, the value that more than half of the runs have goes
 /// without saying, so that variants of one default are named by what they change.
-pub fn name_variants(populations: &mut [Population]) {
-    let settings: Vec<BTreeMap<String, String>> = populations.iter().map(settings_of).collect();
-    for method in populations.iter().map(|p| p.method.clone()).collect::<BTreeSet<_>>() {
-        let runs: Vec<usize> = (0..populations.len()).filter(|&i| populations[i].method == method).collect();
+pub fn name_variants(runs: &mut [LoadedRun]) {
+    let names = variants(&runs.iter().map(|run| &**run).collect::<Vec<_>>());
+    runs.iter_mut().zip(names).for_each(|(run, name)| run.variant = name);
+}
+
+/// The names that [`name_variants`] gives.
+pub fn variants(all: &[&Run]) -> Vec<String> {
+    let settings: Vec<BTreeMap<String, String>> = all.iter().map(|run| settings_of(run)).collect();
+    let mut names = vec![String::new(); all.len()];
+    for method in all.iter().map(|run| &run.method).collect::<BTreeSet<_>>() {
+        let runs: Vec<usize> = (0..all.len()).filter(|&i| all[i].method == *method).collect();
         let keys: BTreeSet<&String> = runs.iter().flat_map(|&i| settings[i].keys()).collect();
         let differs =
             |key: &&String| runs.iter().any(|&i| settings[i].get(*key) != settings[runs[0]].get(*key));
@@ -27,15 +34,15 @@ pub fn name_variants(populations: &mut [Population]) {
         for &i in &runs {
             let said = differing.iter().filter(|key| differing.len() == 1 || share(i, key) <= 0.5);
             let parts = said.filter_map(|key| Some(format!("{key}={}", settings[i].get(*key)?)));
-            populations[i].variant =
-                std::iter::once(method.clone()).chain(parts).collect::<Vec<_>>().join(" ");
+            names[i] = std::iter::once(method.clone()).chain(parts).collect::<Vec<_>>().join(" ");
         }
     }
+    names
 }
 
-fn settings_of(population: &Population) -> BTreeMap<String, String> {
+fn settings_of(run: &Run) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
-    let text = population.config.as_ref().map_or(String::new(), |config| config.to_toml());
+    let text = run.config.as_ref().map_or(String::new(), |config| config.to_toml());
     flatten(&text.parse::<Table>().unwrap_or_default(), "", &mut settings);
     settings.retain(|key, _| !IGNORED.contains(&key.as_str()));
     settings

@@ -1,7 +1,7 @@
 //! The arithmetic of the paper's own tables, and populations at the edge of what can be measured.
 
 use autoqd_measure::{
-    Estimate, GtGrid, RolloutDescriptors, area_under, mann_whitney, quantile, stability, success_count,
+    Estimate, GtGrid, RolloutDescriptors, area_under, mann_whitney, stability, success_count,
 };
 
 fn assert_close(got: f64, expected: f64, tolerance: f64) {
@@ -160,15 +160,6 @@ fn ties_are_counted_out_exactly() {
     let (low, high): (Vec<f64>, Vec<f64>) =
         ((0..8).map(f64::from).collect(), (8..16).map(f64::from).collect());
     assert_close(mann_whitney(&low, &high).unwrap().p, 2.0 / 12_870.0, 1e-15);
-}
-
-#[test]
-fn quantiles_interpolate() {
-    let sorted = [1.0, 2.0, 4.0];
-    assert_eq!(quantile(&sorted, 0.5), Some(2.0));
-    assert_eq!(quantile(&sorted, 0.75), Some(3.0));
-    assert_eq!(quantile(&sorted, 1.0), Some(4.0));
-    assert_eq!(quantile(&[], 0.5), None);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use autoqd::config::Layers;
+use autoqd::config::{Layers, PartFacts};
+use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::policy::{PolicySpec, Weights};
 use autoqd::registry::Registry;
@@ -12,7 +14,7 @@ use autoqd::runner::{Limits, Runner};
 use autoqd::search::thread_pool;
 use autoqd_env::Physics;
 use autoqd_measure::{
-    MetricsError, Population, Progress, Protocol, Reference, Round, Selection, TaskEvaluation,
+    Bench, LoadedRun, MeasureError, Progress, Protocol, Reference, Round, Selection, TaskEvaluation,
     descriptor_stability, evaluate, name_variants, round_seeds, save_json,
 };
 use tempfile::TempDir;
@@ -56,11 +58,14 @@ fn runs(folder: &TempDir) -> Vec<PathBuf> {
         .into()
 }
 
-fn load(paths: &[PathBuf]) -> Vec<Population> {
-    let mut populations: Vec<Population> =
-        paths.iter().map(|path| Population::load(path, &Registry::default()).unwrap()).collect();
+fn load(paths: &[PathBuf]) -> Vec<LoadedRun> {
+    let mut populations: Vec<LoadedRun> = paths.iter().map(|path| LoadedRun::open(path).unwrap()).collect();
     name_variants(&mut populations);
     populations
+}
+
+fn bench(threads: usize) -> Bench {
+    Bench::new(Registry::default(), thread_pool(Some(threads)).unwrap())
 }
 
 fn small() -> Protocol {
@@ -73,9 +78,9 @@ fn small() -> Protocol {
     }
 }
 
-fn measure(populations: &[Population], threads: usize, reference: Option<&Reference>) -> TaskEvaluation {
-    let pool = thread_pool(Some(threads)).unwrap();
-    evaluate(populations, &small(), reference, &pool, &mut ()).unwrap()
+fn measure(populations: &[LoadedRun], threads: usize, reference: Option<&Reference>) -> TaskEvaluation {
+    let bench = bench(threads);
+    evaluate(populations, &small(), reference, &bench, &mut ()).unwrap()
 }
 
 fn forget(paths: &[PathBuf]) {
@@ -94,7 +99,7 @@ fn an_evaluation_depends_neither_on_threads_nor_on_the_order_nor_on_what_was_kep
     assert_eq!(measure(&populations, 1, None), first, "from what was kept");
     forget(&paths);
     assert_eq!(measure(&populations, 3, None), first, "with more threads");
-    let turned: Vec<Population> = populations.iter().rev().cloned().collect();
+    let turned: Vec<LoadedRun> = populations.iter().rev().cloned().collect();
     let mut again = measure(&turned, 2, None);
     again.runs.reverse();
     assert_eq!((again.reference, again.runs), (first.reference, first.runs), "in another order");
@@ -204,7 +209,7 @@ fn files_under(folder: &Path) -> Vec<PathBuf> {
 
 /// A run whose archive holds chosen policies of another one.
 fn with_archive(folder: &Path, name: &str, source: &Path, rows: &[usize]) -> PathBuf {
-    let table = autoqd_measure::rows_of(&ArchiveTable::read(source).unwrap(), rows);
+    let table = ArchiveTable::read(source).unwrap().select(rows);
     let path = folder.join(name);
     let config = autoqd::run_folder::read_config(source).unwrap();
     RunFolder::create(&path, &config).unwrap().write_archive(&table).unwrap();
@@ -249,20 +254,95 @@ fn policies_whose_returns_are_no_numbers_are_left_out_and_counted() {
     );
 }
 
+/// A local evaluator that counts what is asked of it.
+struct Counting(LocalEvaluator, Arc<AtomicUsize>);
+
+impl Evaluator for Counting {
+    fn evaluate(
+        &self,
+        candidates: Candidates<'_>,
+        probes: &[Probe],
+    ) -> Result<Vec<Evaluation>, autoqd::Error> {
+        self.1.fetch_add(candidates.len() * candidates.episodes, Ordering::Relaxed);
+        self.0.evaluate(candidates, probes)
+    }
+
+    fn physics_note(&self) -> String {
+        self.0.physics_note()
+    }
+}
+
+#[test]
+fn every_rollout_goes_through_the_evaluators_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = runs(&folder);
+    let populations = load(&paths);
+    let expected = measure(&populations, 1, None);
+    forget(&paths);
+    let (asked, loaded) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counter, loads) = (asked.clone(), loaded.clone());
+    let mut registry = Registry::default();
+    registry.register_evaluator("counting", PartFacts::new("Counts."), move |context| {
+        Ok(Arc::new(Counting(context.local()?, counter.clone())))
+    });
+    registry.register_task("point-maze", move |perturbation| {
+        loads.fetch_add(1, Ordering::Relaxed);
+        Ok(autoqd_env::load_task("point-maze", perturbation)?)
+    });
+    let bench = Bench::new(registry, thread_pool(Some(1)).unwrap()).with_evaluator("counting");
+    let found = evaluate(&populations, &small(), None, &bench, &mut ()).unwrap();
+    assert_eq!(found, expected);
+    let policies: usize = populations.iter().map(LoadedRun::len).sum();
+    let normalizer: usize = populations.iter().map(|p| p.len().min(10)).sum();
+    assert_eq!(asked.load(Ordering::Relaxed), normalizer + 2 * policies + 4 * populations.len());
+    assert_eq!(loaded.load(Ordering::Relaxed), 1);
+    descriptor_stability(&populations, &Registry::default(), 2, 3, &bench, &mut ()).unwrap();
+    let stability: usize = populations.iter().map(|p| p.len().min(2) * 3).sum();
+    assert_eq!(asked.load(Ordering::Relaxed), normalizer + 2 * policies + 4 * populations.len() + stability);
+}
+
+#[test]
+fn a_list_of_a_list_and_of_a_table_names_where_the_policies_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = LoadedRun::open(&make_run(folder.path(), "point-maze", &["seed=1"])).unwrap();
+    let inside = run.folder.join("selected.json");
+    run.selection(&[3, 1, 2], &inside).unwrap().write(&inside).unwrap();
+    let first = LoadedRun::open(&inside).unwrap();
+    assert_eq!(first.folder, run.folder.join("selected.results"));
+    let list = folder.path().join("fewer.json");
+    first.selection(&[1], &list).unwrap().write(&list).unwrap();
+    let fewer = LoadedRun::open(&list).unwrap();
+    assert_eq!(fewer.table.id, [run.table.id[1]]);
+    assert_eq!(fewer.run_folder().unwrap(), run.folder.canonicalize().unwrap());
+    assert_eq!(fewer.budget, run.budget);
+
+    let moved = folder.path().join("moved");
+    std::fs::rename(&run.folder, &moved).unwrap();
+    assert_eq!(LoadedRun::open(&moved.join("selected.json")).unwrap().len(), 3);
+
+    let table = folder.path().join("table.parquet");
+    run.table.write_parquet(&table).unwrap();
+    let of_table = LoadedRun::open(&table).unwrap();
+    of_table.selection(&[0], &list).unwrap().write(&list).unwrap();
+    let one = LoadedRun::open(&list).unwrap();
+    assert_eq!((one.table.id.as_slice(), one.run_folder()), (&run.table.id[..1], None));
+    assert!(one.need_folder("descriptor").unwrap_err().to_string().contains("has no descriptor"));
+}
+
 #[test]
 fn chosen_policies_are_a_population_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let run = make_run(folder.path(), "point-maze", &["seed=1"]);
-    let all = Population::load(&run, &Registry::default()).unwrap();
+    let all = LoadedRun::open(&run).unwrap();
     let list = folder.path().join("list.json");
     save_json(&list, &Selection { run: run.clone(), policies: vec![all.table.id[2], all.table.id[0]] })
         .unwrap();
-    let chosen = Population::load(&list, &Registry::default()).unwrap();
+    let chosen = LoadedRun::open(&list).unwrap();
     assert_eq!(chosen.len(), 2);
     assert_eq!(chosen.parameters(0), all.parameters(2));
     assert_eq!(measure(&[chosen], 1, None).runs[0].policies, 2);
     save_json(&list, &Selection { run, policies: vec![u64::MAX] }).unwrap();
-    assert!(Population::load(&list, &Registry::default()).unwrap_err().to_string().contains("choose again"));
+    assert!(LoadedRun::open(&list).unwrap_err().to_string().contains("choose again"));
 }
 
 #[test]
@@ -270,55 +350,24 @@ fn other_tasks_other_sizes_and_other_files_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let maze = make_run(folder.path(), "point-maze", &["seed=1"]);
     let arm = make_run(folder.path(), "planar-arm", &["seed=2"]);
-    let pool = thread_pool(Some(1)).unwrap();
-    let error = evaluate(&load(&[maze.clone(), arm]), &small(), None, &pool, &mut ()).unwrap_err();
-    assert!(matches!(&error, MetricsError::Tasks { .. }), "{error}");
-    assert!(evaluate(&[], &small(), None, &pool, &mut ()).is_err());
+    let bench = bench(1);
+    let error = evaluate(&load(&[maze.clone(), arm]), &small(), None, &bench, &mut ()).unwrap_err();
+    assert!(matches!(&error, MeasureError::Tasks { .. }), "{error}");
+    assert!(evaluate(&[], &small(), None, &bench, &mut ()).is_err());
 
-    let mut wrong = Population::load(&maze, &Registry::default()).unwrap();
+    let mut wrong = LoadedRun::open(&maze).unwrap();
     let other = PolicySpec::new(Weights::Dense, vec![3], 8, vec![-1.0; 2], vec![1.0; 2]).unwrap();
     wrong.table.set_policy(&other);
-    let error = evaluate(&[wrong], &small(), None, &pool, &mut ()).unwrap_err().to_string();
+    let error = evaluate(&[wrong], &small(), None, &bench, &mut ()).unwrap_err().to_string();
     assert!(error.contains("parameters"), "{error}");
 
+    assert!(LoadedRun::open(folder.path()).unwrap_err().to_string().contains("not a run folder"));
     assert!(
-        Population::load(folder.path(), &Registry::default())
-            .unwrap_err()
-            .to_string()
-            .contains("not a run folder")
-    );
-    assert!(
-        Population::load(&folder.path().join("nothing"), &Registry::default())
-            .unwrap_err()
-            .to_string()
-            .contains("check the path")
+        LoadedRun::open(&folder.path().join("nothing")).unwrap_err().to_string().contains("check the path")
     );
     let unfinished = with_archive(folder.path(), "unfinished", &maze, &[]);
     std::fs::remove_file(unfinished.join("archive.parquet")).unwrap();
-    assert!(
-        Population::load(&unfinished, &Registry::default())
-            .unwrap_err()
-            .to_string()
-            .contains("no archive yet")
-    );
-}
-
-#[test]
-fn a_task_of_ones_own_is_measured_like_a_built_in_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut registry = Registry::default();
-    registry.register_task("my-maze", |_| {
-        Ok(std::sync::Arc::new(autoqd_env::PointMazeTask::default()) as std::sync::Arc<dyn autoqd_env::Task>)
-    });
-    let own = make_run_of(&registry, folder.path(), "my-maze", &["seed=1"]);
-    let built_in = make_run(folder.path(), "point-maze", &["seed=1", "episodes=2"]);
-    let scores = [own.clone(), built_in].map(|path| {
-        let measured = measure(&[Population::load(&path, &registry).unwrap()], 1, None);
-        (measured.runs[0].policies, measured.runs[0].mean_objective)
-    });
-    assert_eq!(scores[0], scores[1]);
-    let unknown = Population::load(&own, &Registry::default()).unwrap().task().err().unwrap().to_string();
-    assert!(unknown.contains("my-maze") && unknown.contains("point-maze"), "{unknown}");
+    assert!(LoadedRun::open(&unfinished).unwrap_err().to_string().contains("no archive yet"));
 }
 
 #[test]
@@ -335,7 +384,7 @@ fn policies_of_different_sizes_are_measured_together() {
 fn seeds_of_an_evaluation_are_none_of_the_search() {
     let folder = tempfile::tempdir().unwrap();
     let run = make_run(folder.path(), "point-maze", &["seed=0"]);
-    let searched = Population::load(&run, &Registry::default()).unwrap().table.seeds.values;
+    let searched = LoadedRun::open(&run).unwrap().table.seeds.values;
     let rounds = [
         Round::Normalizer,
         Round::Evaluation,
@@ -356,8 +405,8 @@ fn every_descriptor_sees_the_policies_of_all_runs() {
     let folder = tempfile::tempdir().unwrap();
     let populations = load(&runs(&folder));
     let study = |threads| {
-        let pool = thread_pool(Some(threads)).unwrap();
-        descriptor_stability(&populations, &Registry::default(), 5, 3, &pool, &mut ()).unwrap()
+        let bench = bench(threads);
+        descriptor_stability(&populations, &Registry::default(), 5, 3, &bench, &mut ()).unwrap()
     };
     let found = study(1);
     let policies: usize = populations.iter().map(|p| p.len().min(5)).sum();
@@ -391,8 +440,8 @@ fn progress_adds_up_to_what_was_announced() {
     let folder = tempfile::tempdir().unwrap();
     let populations = load(&runs(&folder));
     let mut counted = Counted::default();
-    let pool: Arc<rayon::ThreadPool> = thread_pool(Some(1)).unwrap();
-    evaluate(&populations, &small(), None, &pool, &mut counted).unwrap();
+    let bench = bench(1);
+    evaluate(&populations, &small(), None, &bench, &mut counted).unwrap();
     assert!(counted.0 > 0);
     assert_eq!(counted.0, counted.1);
 }
@@ -403,7 +452,7 @@ fn variants_are_named_by_what_they_change() {
     let names = |variants: &[&[&str]]| -> Vec<String> {
         let runs: Vec<PathBuf> =
             variants.iter().map(|settings| make_run(folder.path(), "point-maze", settings)).collect();
-        load(&runs).into_iter().map(|population| population.variant).collect()
+        load(&runs).into_iter().map(|population| population.variant.clone()).collect()
     };
     assert_eq!(
         names(&[&["reserve=0", "seed=21"], &["reserve=100", "seed=22"]]),
@@ -428,4 +477,25 @@ fn variants_are_named_by_what_they_change() {
         4,
         "a grid: all are told apart"
     );
+}
+
+#[test]
+fn a_task_of_ones_own_is_measured_like_a_built_in_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut registry = Registry::default();
+    registry.register_task("my-maze", |_| {
+        Ok(Arc::new(autoqd_env::PointMazeTask::default()) as Arc<dyn autoqd_env::Task>)
+    });
+    let own = make_run_of(&registry, folder.path(), "my-maze", &["seed=1"]);
+    let built_in = make_run(folder.path(), "point-maze", &["seed=1", "episodes=2"]);
+    let bench = Bench::new(registry, thread_pool(Some(1)).unwrap());
+    let scores = [own.clone(), built_in].map(|path| {
+        let run = LoadedRun::open(&path).unwrap();
+        let measured = evaluate(&[run], &small(), None, &bench, &mut ()).unwrap();
+        (measured.runs[0].policies, measured.runs[0].mean_objective)
+    });
+    assert_eq!(scores[0], scores[1]);
+    let run = LoadedRun::open(&own).unwrap();
+    let unknown = run.task(&Registry::default()).err().unwrap().to_string();
+    assert!(unknown.contains("my-maze") && unknown.contains("point-maze"), "{unknown}");
 }

@@ -27,14 +27,9 @@ pub enum ViewError {
         "there is nothing to draw: the task does not say what it looks like, or the episode has no frame"
     )]
     NothingToDraw,
-    /// A file of measurements is not as it should be.
-    #[error("{}: {reason}; measure again with the same program", path.display())]
-    Measurement {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// A run or a measurement of it could not be used.
+    #[error(transparent)]
+    Measure(autoqd_measure::MeasureError),
     /// A run folder could not be read.
     #[error(transparent)]
     RunFolder(#[from] autoqd::run_folder::RunFolderError),
@@ -60,6 +55,18 @@ pub enum ViewError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+impl From<autoqd_measure::MeasureError> for ViewError {
+    fn from(error: autoqd_measure::MeasureError) -> Self {
+        use autoqd_measure::MeasureError;
+        match error {
+            MeasureError::Env(error) | MeasureError::Search(autoqd::Error::Env(error)) => Self::Task(error),
+            MeasureError::Search(error) => Self::Library(error),
+            MeasureError::RunFolder(error) => Self::RunFolder(error),
+            other => Self::Measure(other),
+        }
+    }
 }
 
 impl ViewError {

@@ -1,12 +1,9 @@
 //! The plots of run folders: from archives and logs to figures.
 
-use autoqd::config::ArchiveLayout;
 use autoqd::run_folder::{ArchiveTable, MetricsRow, Row};
-use autoqd_env::Perturbation;
-use autoqd_measure::{Population, name_variants};
 
 use crate::plot::{ArchivePlot, Curve, Figure, Mode, band_over_seeds, learning_curves};
-use crate::{Run, ViewError};
+use crate::{RunView, ViewError};
 
 /// Cells per dimension of the picture of an archive that has no grid.
 const PICTURE_CELLS: usize = 40;
@@ -20,14 +17,11 @@ const CURVES: [(&str, &str); 4] = [
 ];
 
 /// What the plots of an archive need; coloured by the objective or by a statistic of this name.
-pub fn archive_plot(run: &Run, table: &ArchiveTable, color: Option<&str>) -> ArchivePlot {
-    let layout = run.config().layout();
+pub fn archive_plot(run: &RunView, table: &ArchiveTable, color: Option<&str>) -> ArchivePlot {
+    let layout = run.layout(table);
     let dimensions = table.measures.width;
-    let bounds: Vec<(f64, f64)> = layout.bounds().iter().take(dimensions).map(|b| (b[0], b[1])).collect();
-    let cells = match layout {
-        ArchiveLayout::Grid { cells, .. } => cells.clone(),
-        _ => vec![PICTURE_CELLS; bounds.len()],
-    };
+    let bounds: Vec<(f64, f64)> = layout.bounds.iter().take(dimensions).map(|b| (b[0], b[1])).collect();
+    let cells = layout.cells.unwrap_or_else(|| vec![PICTURE_CELLS; bounds.len()]);
     let statistic = color.and_then(|name| Some((name.to_string(), table.statistic(name)?.to_vec())));
     let (value_name, values) =
         statistic.unwrap_or_else(|| ("objective".to_string(), table.objective.clone()));
@@ -43,34 +37,12 @@ pub fn archive_plot(run: &Run, table: &ArchiveTable, color: Option<&str>) -> Arc
 
 /// How the runs of one task are told apart in a legend: by method, and by the settings in which runs of one method
 /// differ. Runs of the same name differ in their seed and share one curve.
-fn variants(runs: &[&Run]) -> Vec<String> {
-    let mut populations: Vec<Population> = runs.iter().map(|run| settings_of(run)).collect();
-    name_variants(&mut populations);
-    populations.into_iter().map(|population| population.variant).collect()
-}
-
-/// What names a run, without its policies.
-fn settings_of(run: &Run) -> Population {
-    let config = run.config();
-    Population {
-        path: run.path().to_owned(),
-        folder: run.path().to_owned(),
-        task: config.task.clone(),
-        perturbation: Perturbation::default(),
-        physics: autoqd_env::Physics::Reference,
-        method: config.method.to_string(),
-        variant: String::new(),
-        seed: Some(config.seed),
-        policy: config.policy.clone(),
-        table: ArchiveTable::default(),
-        budget: None,
-        config: Some(config.clone()),
-        registry: run.registry().clone(),
-    }
+fn variants(runs: &[&RunView]) -> Vec<String> {
+    autoqd_measure::variants(&runs.iter().map(|run| run.run()).collect::<Vec<_>>())
 }
 
 /// Names of the tasks of these runs, in the order of first appearance.
-pub(crate) fn tasks_of(runs: &[Run]) -> Vec<String> {
+pub(crate) fn tasks_of(runs: &[RunView]) -> Vec<String> {
     let mut tasks: Vec<String> = Vec::new();
     for run in runs {
         let name = &run.task().spec().name;
@@ -83,10 +55,10 @@ pub(crate) fn tasks_of(runs: &[Run]) -> Vec<String> {
 
 /// Learning curves, one figure per task with a name for its file: mean and standard error over the seeds of each
 /// method.
-pub fn learning(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
+pub fn learning(runs: &[RunView], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
     let tasks = tasks_of(runs);
     let figure = |task: &String| {
-        let own: Vec<&Run> = runs.iter().filter(|run| run.task().spec().name == *task).collect();
+        let own: Vec<&RunView> = runs.iter().filter(|run| run.task().spec().name == *task).collect();
         let (title, name) = match tasks.len() {
             1 => ("", "learning".to_string()),
             _ => (task.as_str(), format!("{task}-learning")),
@@ -96,7 +68,7 @@ pub fn learning(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewE
     tasks.iter().map(figure).collect()
 }
 
-fn learning_of(runs: &[&Run], title: &str, mode: Mode) -> Result<Figure, ViewError> {
+fn learning_of(runs: &[&RunView], title: &str, mode: Mode) -> Result<Figure, ViewError> {
     let mut groups: Vec<(String, Vec<Vec<MetricsRow>>)> = Vec::new();
     for (run, name) in runs.iter().zip(variants(runs)) {
         let rows = run.metrics()?;

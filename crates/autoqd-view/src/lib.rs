@@ -1,6 +1,6 @@
 //! Pictures of a run: plots, rendered behaviours, a report in one file and an explorer in the browser.
 //!
-//! [`Run`] opens a run folder; [`learning`], [`archive_plot`] and [`measured_figures`] turn what is in it into the figures
+//! [`RunView`] opens a run; [`learning`], [`archive_plot`] and [`Measured`] turn what is in it into the figures
 //! of [`plot`], [`render`] draws its policies at work, [`report`] puts everything into one HTML file and [`server`] shows
 //! it in the browser. The figures take plain numbers as well:
 //!
@@ -26,14 +26,13 @@ pub mod plot;
 pub mod render;
 mod replay;
 pub mod report;
-mod run;
+mod run_view;
 mod selection;
 pub mod server;
 
 pub use error::ViewError;
 pub use figures::{archive_plot, learning};
 pub use image::Image;
-pub use measured::measured_figures;
+pub use measured::Measured;
 pub use replay::Replay;
-pub use run::{Change, Player, Run, Step};
-pub use selection::best_and_different;
+pub use run_view::{Change, Player, RunView, Step};

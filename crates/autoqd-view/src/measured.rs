@@ -1,82 +1,125 @@
 //! The figures of what `eval`, `adapt` and `stability` left in run folders: those of the paper.
 
-use std::path::Path;
-
-use autoqd_measure::{Adaptation, AdaptationCurve, CurvePoint, DescriptorStability, RunMetrics};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use autoqd_measure::{
+    Adaptation, AdaptationCurve, CurvePoint, DescriptorStability, Measurement, RunAdaptation, RunEvaluation,
+    RunMetrics, RunStability, Stored,
+};
 
 use crate::plot::{
     Band, Curve, Figure, Mode, Point, Sample, ablation_bars, adaptation, band_over_seeds, success_counts,
     summary_boxes, trade_off, violins,
 };
-use crate::{Run, ViewError};
+use crate::{RunView, ViewError};
 
-#[derive(Deserialize)]
-struct EvalFile {
-    metrics: RunMetrics,
+/// What was measured of some runs, without what is older than the archive it speaks of.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    evaluations: Vec<Option<RunMetrics>>,
+    adaptations: Vec<Adaptation>,
+    /// With the names of their tasks.
+    stabilities: Vec<(String, DescriptorStability)>,
+    stale: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct AdaptFile {
-    adaptation: Adaptation,
-}
-
-#[derive(Deserialize)]
-struct StabilityFile {
-    stability: DescriptorStability,
-}
-
-/// A file that is there and understood; `None` if it is not there.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ViewError> {
-    match std::fs::read(path) {
-        Ok(bytes) => {
-            let bad = |e: serde_json::Error| ViewError::Measurement {
-                path: path.to_owned(),
-                reason: e.to_string(),
-            };
-            serde_json::from_slice(&bytes).map(Some).map_err(bad)
+impl Measured {
+    /// Reads what is there.
+    pub fn read(runs: &[RunView]) -> Result<Self, ViewError> {
+        let mut found = Self::default();
+        for run in runs {
+            let mut reader = Reader { run, digest: None, stale: &mut found.stale };
+            found.evaluations.push(reader.read::<RunEvaluation>()?.map(|own| own.metrics));
+            found.adaptations.extend(reader.read::<RunAdaptation>()?.map(|own| own.adaptation));
+            let stability = reader.read::<RunStability>()?.map(|own| own.stability);
+            found.stabilities.extend(stability.map(|own| (run.task().spec().name.clone(), own)));
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ViewError::at(path)(error)),
+        Ok(found)
     }
-}
 
-fn read_all<T: DeserializeOwned>(runs: &[Run], file: &str) -> Result<Vec<T>, ViewError> {
-    let found = runs.iter().map(|run| read(&run.path().join(file)));
-    Ok(found.collect::<Result<Vec<Option<T>>, _>>()?.into_iter().flatten().collect())
-}
-
-/// Every figure that the measurements in these folders allow, with a name for its file.
-pub fn measured_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
-    let mut figures = evaluation_figures(runs, mode)?;
-    figures.extend(adaptation_figures(runs, mode)?);
-    figures.extend(stability_figure(runs, mode)?);
-    Ok(figures)
-}
-
-/// What `autoqd eval` found of each run; `None` for runs that were not measured.
-pub(crate) fn evaluations(runs: &[Run]) -> Result<Vec<Option<RunMetrics>>, ViewError> {
-    let one =
-        |run: &Run| Ok(read::<EvalFile>(&run.path().join("eval/metrics.json"))?.map(|file| file.metrics));
-    runs.iter().map(one).collect()
-}
-
-fn evaluation_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
-    let found: Vec<EvalFile> = read_all(runs, "eval/metrics.json")?;
-    let found: Vec<&RunMetrics> = found.iter().map(|file| &file.metrics).collect();
-    let mut figures = Vec::new();
-    let points = trade_off_points(&found);
-    if points.len() > 1 {
-        figures.push(("trade-off".to_string(), trade_off("Quality and diversity", &points, mode)));
+    /// What `autoqd eval` found of each run; `None` for runs that were not measured.
+    pub fn evaluations(&self) -> &[Option<RunMetrics>] {
+        &self.evaluations
     }
-    for task in names(found.iter().map(|run| run.task.as_str())) {
-        let own: Vec<&RunMetrics> = found.iter().copied().filter(|run| run.task == task).collect();
-        if names(own.iter().map(|run| run.variant.as_str())).len() > 1 {
-            figures.push((format!("{task}-scores"), score_bars(&task, &own, mode)));
+
+    /// What was left out because the archive has changed since, for people to read.
+    pub fn stale(&self) -> &[String] {
+        &self.stale
+    }
+
+    /// Every figure that the measurements allow, with a name for its file.
+    pub fn figures(&self, mode: Mode) -> Vec<(String, Figure)> {
+        let mut figures = self.evaluation_figures(mode);
+        figures.extend(self.adaptation_figures(mode));
+        figures.extend(self.stability_figure(mode));
+        figures
+    }
+
+    fn evaluation_figures(&self, mode: Mode) -> Vec<(String, Figure)> {
+        let found: Vec<&RunMetrics> = self.evaluations.iter().flatten().collect();
+        let mut figures = Vec::new();
+        let points = trade_off_points(&found);
+        if points.len() > 1 {
+            figures.push(("trade-off".to_string(), trade_off("Quality and diversity", &points, mode)));
         }
+        for task in names(found.iter().map(|run| run.task.as_str())) {
+            let own: Vec<&RunMetrics> = found.iter().copied().filter(|run| run.task == task).collect();
+            if names(own.iter().map(|run| run.variant.as_str())).len() > 1 {
+                figures.push((format!("{task}-scores"), score_bars(&task, &own, mode)));
+            }
+        }
+        figures
     }
-    Ok(figures)
+
+    fn adaptation_figures(&self, mode: Mode) -> Vec<(String, Figure)> {
+        let tasks = names(self.adaptations.iter().map(|study| study.task.as_str()));
+        let mut figures = Vec::new();
+        for task in &tasks {
+            let own: Vec<&Adaptation> = self.adaptations.iter().filter(|study| study.task == *task).collect();
+            let prefix = if tasks.len() > 1 { format!("{task}-") } else { String::new() };
+            let named = |(name, figure)| (format!("{prefix}{name}"), figure);
+            figures.extend(adaptation_of_task(task, &own, mode).into_iter().map(named));
+        }
+        figures
+    }
+
+    fn stability_figure(&self, mode: Mode) -> Option<(String, Figure)> {
+        let mut samples = Vec::new();
+        for (task, own) in &self.stabilities {
+            let values = own.variances.iter().flatten().copied().collect();
+            add(&mut samples, task.clone(), own.variant.clone(), values);
+        }
+        let title = "Variance of measures between rollouts of a policy";
+        let figure = || violins(title, &samples, "", "variance", mode);
+        (!samples.is_empty()).then(|| ("stability".to_string(), figure()))
+    }
+}
+
+/// Reads the measurements of one run.
+struct Reader<'a> {
+    run: &'a RunView,
+    /// Of the archive as it is now; worked out when a measurement says what it was made of.
+    digest: Option<String>,
+    stale: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read<T: Measurement>(&mut self) -> Result<Option<T>, ViewError> {
+        let Some(stored) = Stored::<T>::read(&self.run.run().folder)? else { return Ok(None) };
+        if stored.archive.is_some() && stored.is_stale(&self.digest()?) {
+            let (name, command) = (self.run.name(), T::COMMAND);
+            self.stale.push(format!(
+                "{name}: the archive has changed since `autoqd {command}` measured it; run that again"
+            ));
+            return Ok(None);
+        }
+        Ok(Some(stored.result))
+    }
+
+    fn digest(&mut self) -> Result<String, ViewError> {
+        if self.digest.is_none() {
+            self.digest = Some(self.run.run().archive()?.unwrap_or_default().digest());
+        }
+        Ok(self.digest.clone().unwrap_or_default())
+    }
 }
 
 /// Order of first appearance.
@@ -103,28 +146,21 @@ fn trade_off_points(found: &[&RunMetrics]) -> Vec<Point> {
     for task in names(found.iter().map(|run| run.task.as_str())) {
         let own: Vec<&RunMetrics> = found.iter().copied().filter(|run| run.task == task).collect();
         let variants = names(own.iter().map(|run| run.variant.as_str()));
-        let pair = |variant: &String| {
-            let quality = mean_of(&own, variant, |run| run.mean_objective)?;
-            Some((variant.clone(), quality, mean_of(&own, variant, |run| Some(run.vendi.value))?))
-        };
-        let pairs: Vec<(String, f64, f64)> = variants.iter().filter_map(pair).collect();
-        // One method alone has nothing to be compared with.
-        if pairs.len() < 2 {
-            continue;
-        }
-        let qualities: Vec<f64> = pairs.iter().map(|p| p.1).collect();
-        let diversities: Vec<f64> = pairs.iter().map(|p| p.2).collect();
-        for (series, quality, diversity) in pairs {
-            let (x, y) = (scaled(quality, &qualities), scaled(diversity, &diversities));
-            points.push(Point { series, label: task.clone(), x, y });
+        let pairs = variants.iter().map(|variant| {
+            let quality = mean_of(&own, variant, |run| run.mean_objective);
+            (variant.as_str(), quality.zip(mean_of(&own, variant, |run| Some(run.vendi.value))))
+        });
+        let scaled = autoqd_measure::trade_off(&pairs.collect::<Vec<_>>());
+        for (series, point) in variants.iter().zip(scaled) {
+            points.extend(point.map(|p| Point {
+                series: series.clone(),
+                label: task.clone(),
+                x: p.quality,
+                y: p.diversity,
+            }));
         }
     }
     points
-}
-
-fn scaled(value: f64, all: &[f64]) -> f64 {
-    let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-    if high > low { (value - low) / (high - low) } else { 1.0 }
 }
 
 type Number = fn(&RunMetrics) -> Option<f64>;
@@ -176,20 +212,6 @@ fn shorten(panels: &mut [(String, Vec<Sample>)]) -> String {
         }
     }
     first.0.1
-}
-
-fn adaptation_figures(runs: &[Run], mode: Mode) -> Result<Vec<(String, Figure)>, ViewError> {
-    let studies: Vec<AdaptFile> = read_all(runs, "adapt/adaptation.json")?;
-    let studies: Vec<&Adaptation> = studies.iter().map(|file| &file.adaptation).collect();
-    let tasks = names(studies.iter().map(|study| study.task.as_str()));
-    let mut figures = Vec::new();
-    for task in &tasks {
-        let own: Vec<&Adaptation> = studies.iter().copied().filter(|study| study.task == *task).collect();
-        let prefix = if tasks.len() > 1 { format!("{task}-") } else { String::new() };
-        let named = |(name, figure)| (format!("{prefix}{name}"), figure);
-        figures.extend(adaptation_of_task(task, &own, mode).into_iter().map(named));
-    }
-    Ok(figures)
 }
 
 fn adaptation_of_task(task: &str, studies: &[&Adaptation], mode: Mode) -> Vec<(String, Figure)> {
@@ -285,19 +307,6 @@ fn boxes(curves: &[&AdaptationCurve]) -> Vec<Sample> {
         values: (0..5).map(|i| mean(seeds, i)).collect(),
     };
     found.iter().map(sample).collect()
-}
-
-fn stability_figure(runs: &[Run], mode: Mode) -> Result<Option<(String, Figure)>, ViewError> {
-    let mut samples = Vec::new();
-    for run in runs {
-        if let Some(file) = read::<StabilityFile>(&run.path().join("eval/stability.json"))? {
-            let values = file.stability.variances.into_iter().flatten().collect();
-            add(&mut samples, run.task().spec().name.clone(), file.stability.variant, values);
-        }
-    }
-    let title = "Variance of measures between rollouts of a policy";
-    let figure = || violins(title, &samples, "", "variance", mode);
-    Ok((!samples.is_empty()).then(|| ("stability".to_string(), figure())))
 }
 
 /// Adds numbers to the sample of this group and series: the policies of all seeds make one violin.

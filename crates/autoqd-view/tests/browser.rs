@@ -18,7 +18,7 @@ use autoqd::runner::{Limits, Runner};
 use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Seed, Task};
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
-use autoqd_view::{Change, Run};
+use autoqd_view::{Change, RunView};
 use serde_json::{Value, json};
 
 /// Where Chromium is, if everything needed is there.
@@ -68,7 +68,7 @@ struct Running {
 
 fn serve(paths: &[&Path]) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = paths.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
+    let runs = paths.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect();
     // One place for a page that follows: a page that is closed must give it back.
     let config = ServerConfig { poll: Duration::from_millis(200), followers: 1, ..ServerConfig::default() };
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
@@ -78,7 +78,7 @@ fn serve(paths: &[&Path]) -> Running {
 }
 
 fn elites(path: &Path) -> usize {
-    Run::open(path, &Registry::default()).unwrap().archive().unwrap().len()
+    RunView::open(path, &Registry::default()).unwrap().archive().unwrap().len()
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn ten_thousand_elites_stay_at_interactive_speed() {
 }
 
 /// `geom_xpos` and `geom_xmat` after this many steps of an elite, computed by MuJoCo from the unmodified model.
-fn geoms(run: &Run, name: &str, row: usize, steps: usize) -> Vec<Value> {
+fn geoms(run: &RunView, name: &str, row: usize, steps: usize) -> Vec<Value> {
     let archive = run.archive().unwrap();
     let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
-    let spec = PolicySpec::for_task(&run.config().policy, task.spec()).unwrap();
+    let spec = PolicySpec::for_task(&run.config().unwrap().policy, task.spec()).unwrap();
     let mut policy = Policy::new(&spec, archive.parameters.row(row)).unwrap();
     let mut world = task.world().unwrap();
     let mut observation = vec![0.0; world.spec().observation_size];
@@ -154,7 +154,7 @@ fn meshes_stand_where_the_simulator_says() {
     for task in common::mujoco::TASKS {
         let path = folder.path().join(task);
         common::run::filled(&path, task, 4);
-        let run = Run::open(&path, &Registry::default()).unwrap();
+        let run = RunView::open(&path, &Registry::default()).unwrap();
         let replay = run.replay(&run.archive().unwrap(), 2, Change::default()).unwrap();
         let frame = replay.frames() / 3;
         assert!(frame > 1, "{task}: an episode of {} frames shows nothing", replay.frames());
@@ -175,7 +175,8 @@ fn the_report_plays_without_a_server() {
         common::run::search(&path, task, iterations);
         path
     });
-    let runs: Vec<Run> = paths.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
+    let runs: Vec<RunView> =
+        paths.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect();
     let page = report(&runs, ReportOptions { behaviours: 3, seconds: 4.0, ..Default::default() }).unwrap();
     assert!(page.len() < 20_000_000);
     for reference in ["http://", "https://", "src=\"/", "href=\""] {

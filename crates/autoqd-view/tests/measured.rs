@@ -5,8 +5,10 @@ mod common;
 use std::path::Path;
 
 use autoqd::registry::Registry;
+use autoqd_measure::MeasureError;
 use autoqd_view::plot::{Mode, png};
-use autoqd_view::{Run, ViewError, measured_figures};
+use autoqd_view::report::{ReportOptions, report};
+use autoqd_view::{Measured, RunView, ViewError};
 use serde_json::{Value, json};
 
 fn write(run: &Path, file: &str, value: &Value) {
@@ -18,7 +20,9 @@ fn write(run: &Path, file: &str, value: &Value) {
 fn evaluation(variant: &str, quality: f64, diversity: f64) -> Value {
     let vendi = json!({"value": diversity, "lower": diversity, "upper": diversity, "rank": 3, "policies": 5});
     let gt = json!([{"cells_per_dimension": 20, "coverage": 7, "cells": 20, "qd_score": 40.0 * quality, "negative": 0}]);
-    json!({"version": 1, "metrics": {
+    json!({"version": 1, "local": true, "reference": {"version": 1, "task": "hopper", "protocol": {},
+        "normalizer": {"mean": [], "std": []}, "bandwidth": null, "bandwidth_length_normalized": null,
+        "offset": 100.0, "best_mean": null}, "metrics": {
         "path": "run", "task": "hopper", "variant": variant, "seed": 0, "policies": 5, "left_out": 0,
         "mean_objective": quality, "max_objective": 2.0 * quality, "max_rechecked": null, "best_policy": 3, "gt": gt,
         "vendi": vendi, "vendi_length_normalized": diversity, "quality_vendi": null, "budget": null,
@@ -52,17 +56,19 @@ fn stability(variant: &str, scale: f64) -> Value {
 #[test]
 fn every_measurement_that_is_there_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
-    let runs: Vec<Run> = [("autoqd", 200.0), ("regular", 120.0)]
+    let runs: Vec<RunView> = [("autoqd", 200.0), ("regular", 120.0)]
         .map(|(variant, level)| {
             let path = folder.path().join(variant);
             common::run::filled(&path, "hopper", 3);
             write(&path, "eval/metrics.json", &evaluation(variant, level, 1000.0 / level));
             write(&path, "eval/stability.json", &stability(variant, 1e-5 * level));
             write(&path, "adapt/adaptation.json", &adaptation(variant, level));
-            Run::open(&path, &Registry::default()).unwrap()
+            RunView::open(&path, &Registry::default()).unwrap()
         })
         .into();
-    let figures = measured_figures(&runs, Mode::Light).unwrap();
+    let measured = Measured::read(&runs).unwrap();
+    assert!(measured.stale().is_empty());
+    let figures = measured.figures(Mode::Light);
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
     let knob = "friction-scale";
     assert_eq!(
@@ -88,12 +94,33 @@ fn without_measurements_there_is_no_figure_and_damage_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     common::run::filled(&path, "hopper", 3);
-    let runs = [Run::open(&path, &Registry::default()).unwrap()];
-    assert!(measured_figures(&runs, Mode::Light).unwrap().is_empty());
+    let runs = [RunView::open(&path, &Registry::default()).unwrap()];
+    assert!(Measured::read(&runs).unwrap().figures(Mode::Light).is_empty());
     write(&path, "eval/stability.json", &json!({"version": 1}));
-    let error = measured_figures(&runs, Mode::Light).unwrap_err();
+    let error = Measured::read(&runs).unwrap_err();
     assert!(
-        matches!(error, ViewError::Measurement { .. }) && error.to_string().contains("stability.json"),
+        matches!(error, ViewError::Measure(MeasureError::Measurement { .. }))
+            && error.to_string().contains("stability.json"),
         "{error}"
     );
+}
+
+#[test]
+fn what_was_measured_of_another_archive_is_left_out_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    common::run::filled(&path, "hopper", 3);
+    let runs = [RunView::open(&path, &Registry::default()).unwrap()];
+    let digest = runs[0].run().archive().unwrap().unwrap().digest();
+    for (archive, current) in [(digest.as_str(), true), ("of another day", false)] {
+        let mut file = evaluation("autoqd", 200.0, 5.0);
+        file["archive"] = archive.into();
+        write(&path, "eval/metrics.json", &file);
+        let measured = Measured::read(&runs).unwrap();
+        assert_eq!(measured.evaluations()[0].is_some(), current);
+        assert_eq!(measured.stale().len(), usize::from(!current));
+        assert!(measured.stale().iter().all(|note| note.contains("`autoqd eval`")));
+        let page = report(&runs, ReportOptions { behaviours: 1, ..ReportOptions::default() }).unwrap();
+        assert_eq!(page.contains("Left out: run: the archive has changed"), !current);
+    }
 }

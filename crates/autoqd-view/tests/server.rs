@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use autoqd::registry::Registry;
-use autoqd_view::Run;
+use autoqd_measure::LoadedRun;
+use autoqd_view::RunView;
 use autoqd_view::server::{Server, ServerConfig};
 use common::run::filled;
 use serde_json::Value;
@@ -21,7 +22,7 @@ struct Running {
 
 fn serve(runs: &[&Path], config: ServerConfig) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = runs.iter().map(|path| Run::open(path, &Registry::default()).unwrap()).collect();
+    let runs = runs.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect();
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
     let address = server.address();
     runtime.spawn(server.serve(std::future::pending()));
@@ -118,7 +119,7 @@ fn runs_archive_and_metrics_are_those_of_the_folder() {
     let first = f64::from_le_bytes(rest[8 * 300 * objective..][..8].try_into().unwrap());
     assert_eq!(
         first,
-        Run::open(&folder.path().join("Hopper run 1"), &Registry::default())
+        RunView::open(&folder.path().join("Hopper run 1"), &Registry::default())
             .unwrap()
             .archive()
             .unwrap()
@@ -139,7 +140,7 @@ fn a_replay_holds_every_pose_of_the_episode() {
     assert_eq!(answer.status, 200, "{}", answer.head);
     let (header, rest) = split(&answer.body);
     let shapes = header["scene"]["shapes"].as_array().unwrap().len();
-    let run = Run::open(&path, &Registry::default()).unwrap();
+    let run = RunView::open(&path, &Registry::default()).unwrap();
     let want = run.replay(&run.archive().unwrap(), 3, Default::default()).unwrap();
     let width = 4 * (12 * shapes + 2);
     assert_eq!(rest.len(), width * want.frames());
@@ -365,8 +366,8 @@ fn the_live_stream_tells_of_a_new_archive() {
         }
     };
     wait_for("\"elites\":5");
-    let run = Run::open(&path, &Registry::default()).unwrap();
-    common::run::random_archive(run.config(), 9).write_parquet(&run.archive_path()).unwrap();
+    let run = RunView::open(&path, &Registry::default()).unwrap();
+    common::run::random_archive(run.config().unwrap(), 9).write_parquet(&run.archive_path()).unwrap();
     wait_for("\"elites\":9");
 }
 
@@ -380,4 +381,28 @@ fn a_task_without_physics_says_so() {
     assert_eq!(replay(server.address, "maze", r#"{"id": 1000}"#).status, 200);
     let answer = replay(server.address, "maze", r#"{"id": 1000, "mass_scale": 2.0}"#);
     assert_eq!(answer.status, 422, "{}", answer.head);
+}
+
+#[test]
+fn a_list_and_a_table_are_explored_like_their_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hopper");
+    filled(&path, "hopper", 5);
+    let run = LoadedRun::open(&path).unwrap();
+    let (list, table) = (folder.path().join("few.json"), folder.path().join("table.parquet"));
+    run.selection(&[4, 1], &list).unwrap().write(&list).unwrap();
+    let mut other = run.table.clone();
+    other.metadata.insert("task".to_owned(), "hopper".to_owned());
+    other.write_parquet(&table).unwrap();
+    let server = serve(&[&list, &table], ServerConfig::default());
+    let runs = get(server.address, "/api/runs").json();
+    assert_eq!((&runs[0]["elites"], &runs[0]["seed"]), (&2.into(), &0.into()));
+    assert_eq!((&runs[1]["elites"], &runs[1]["seed"]), (&5.into(), &Value::Null));
+    assert_eq!(runs[1]["state"], "finished");
+    let (chosen, other) = (run.table.id[4], run.table.id[0]);
+    assert_eq!(replay(server.address, "few-json", &format!(r#"{{"id": {chosen}}}"#)).status, 200);
+    assert_eq!(replay(server.address, "few-json", &format!(r#"{{"id": {other}}}"#)).status, 404);
+    assert_eq!(replay(server.address, "table-parquet", &format!(r#"{{"id": {other}}}"#)).status, 200);
+    assert_eq!(get(server.address, "/api/runs/table-parquet/metrics").status, 200);
+    assert_eq!(get(server.address, "/api/runs/table-parquet/archive").status, 200);
 }

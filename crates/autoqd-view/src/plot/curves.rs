@@ -131,13 +131,14 @@ fn task_names(points: &[Point], theme: &Theme) -> Vec<Mark> {
     points.iter().enumerate().filter(|(_, p)| !p.label.is_empty()).map(label).collect()
 }
 
-/// Quality against diversity; points above the diagonal trade quality for diversity at a profit.
+/// Quality against diversity, both scaled to [0, 1]; points above the line from (0, 1) to (1, 0) win more of the one than
+/// they lose of the other.
 pub fn trade_off(title: &str, points: &[Point], mode: Mode) -> Figure {
     let theme = Theme::new(mode);
     // Room below for names that stand one under the other.
     let axis = |label: &str| Axis::linear(label, (-0.17, 1.08));
     let mut panel = Panel::new("", axis("normalised mean objective"), axis("normalised Vendi score"));
-    let diagonal = vec![(-1.0, -1.0), (2.0, 2.0)];
+    let diagonal = vec![(-1.0, 2.0), (2.0, -1.0)];
     panel.marks.push(Mark::Line {
         points: diagonal,
         color: theme.muted,

@@ -3,8 +3,9 @@
 use super::figure::{Figure, LegendEntry, Panel};
 use super::mark::{Mark, Marker, Tile};
 use super::scale::{Axis, extent};
-use super::stats::{density, mean_and_error, quantile};
+use super::stats::{density, mean_and_error};
 use super::theme::{Mode, Rgb, Theme};
+use autoqd::cwpca::quantile;
 
 /// Numbers of one series in one group.
 #[derive(Clone, Debug)]

@@ -21,5 +21,5 @@ pub use figure::{ColorBar, Figure, LegendEntry, Panel};
 pub use mark::{Mark, Marker, Tile};
 pub use raster::{png, svg_to_pixels};
 pub use scale::{Axis, Scale};
-pub use stats::{Band, band_over_seeds, mean_and_error, quantile};
+pub use stats::{Band, band_over_seeds, mean_and_error};
 pub use theme::{Mode, Rgb, Theme, dash, hex, sequential};

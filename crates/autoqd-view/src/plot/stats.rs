@@ -1,5 +1,7 @@
 //! The small statistics behind bands, boxes and violins.
 
+use autoqd::cwpca::quantile;
+
 /// Mean and standard error (n - 1 in the variance; 0 for one number) of the finite numbers.
 pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
@@ -13,15 +15,6 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     }
     let variance = finite.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     (mean, (variance / n).sqrt())
-}
-
-/// Quantile by linear interpolation of sorted numbers; NaN if there are none.
-pub fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-    let place = q.clamp(0.0, 1.0) * last as f64;
-    let low = place as usize;
-    let high = (low + 1).min(last);
-    sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
 }
 
 /// A curve with a band: mean and standard error over seeds at each place.
@@ -85,13 +78,6 @@ mod tests {
         let (mean, error) = mean_and_error(&[1.0, 2.0, 3.0, f64::NAN]);
         assert!((mean - 2.0).abs() < 1e-12 && (error - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12);
         assert!(mean_and_error(&[]).0.is_nan());
-    }
-
-    #[test]
-    fn quantiles_interpolate() {
-        assert_eq!(quantile(&[0.0, 10.0], 0.25), 2.5);
-        assert_eq!(quantile(&[4.0], 0.9), 4.0);
-        assert!(quantile(&[], 0.5).is_nan());
     }
 
     #[test]

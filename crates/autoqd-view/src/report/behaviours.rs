@@ -8,18 +8,18 @@ use serde_json::json;
 use super::{ReportOptions, number};
 use crate::plot::svg::escape;
 use crate::render::{FrameStyle, Renderer};
-use crate::{Change, Replay, Run, ViewError, best_and_different};
+use crate::{Change, Replay, RunView, ViewError};
 
 /// Frames per second of the animations.
 const RATE: f64 = 25.0;
 
 pub(super) fn behaviours(
-    run: &Run,
+    run: &RunView,
     table: &ArchiveTable,
     options: ReportOptions,
 ) -> Result<String, ViewError> {
     let mut html = String::from("<div class=\"behaviours\">\n");
-    for row in best_and_different(table, options.behaviours) {
+    for row in run.to_show(table, options.behaviours) {
         match run.replay(table, row, Change::default()) {
             Ok(replay) => html.push_str(&behaviour(table, row, &replay, options.seconds)?),
             // A task without a body can still be reported on.
@@ -29,10 +29,13 @@ pub(super) fn behaviours(
             Err(error) => return Err(error),
         }
     }
-    html.push_str(
-        "</div>\n<p class=\"note\">The best elite first, then those that differ most from all before them, among the \
-         best fifth. Click one to pause it.</p>\n",
-    );
+    let order = match run.run().is_selection() {
+        true => "In the order in which they were chosen.",
+        false => {
+            "The best elite first, then those that differ most from all before them, among the best fifth."
+        }
+    };
+    let _ = writeln!(html, "</div>\n<p class=\"note\">{order} Click one to pause it.</p>");
     Ok(html)
 }
 

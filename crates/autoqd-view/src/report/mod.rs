@@ -9,10 +9,10 @@ use autoqd_measure::RunMetrics;
 
 use self::behaviours::behaviours;
 use crate::figures::{archive_plot, learning, tasks_of};
-use crate::measured::{evaluations, measured_figures};
+use crate::measured::Measured;
 use crate::plot::svg::escape;
 use crate::plot::{Figure, Mode, heatmap_pairs, parallel_axes};
-use crate::{Run, ViewError};
+use crate::{RunView, ViewError};
 
 const STYLE: &str = include_str!("report.css");
 /// The painter exports; inside one inline module the exports reach the code below it.
@@ -47,9 +47,10 @@ impl ReportOptions {
 }
 
 /// The report of these runs as one HTML document without any reference to the outside.
-pub fn report(runs: &[Run], mut options: ReportOptions) -> Result<String, ViewError> {
+pub fn report(runs: &[RunView], mut options: ReportOptions) -> Result<String, ViewError> {
+    let measured = Measured::read(runs)?;
     loop {
-        let page = page(runs, options)?;
+        let page = page(runs, &measured, options)?;
         match options.smaller() {
             Some(smaller) if page.len() >= options.bytes => options = smaller,
             _ => return Ok(page),
@@ -57,7 +58,7 @@ pub fn report(runs: &[Run], mut options: ReportOptions) -> Result<String, ViewEr
     }
 }
 
-fn page(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
+fn page(runs: &[RunView], measured: &Measured, options: ReportOptions) -> Result<String, ViewError> {
     let title = match runs {
         [run] => run.name().to_owned(),
         _ => format!("{} runs", runs.len()),
@@ -73,13 +74,12 @@ fn page(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
         escape(&title),
         subtitle(runs),
     );
-    let statuses: Vec<Status> = runs.iter().map(Run::status).collect::<Result<_, _>>()?;
+    let statuses: Vec<Option<Status>> = runs.iter().map(RunView::status).collect::<Result<_, _>>()?;
     page.push_str(&numbers(runs, &statuses));
     page.push_str(&section("Learning", &all_of(|mode| learning(runs, mode))?));
-    let measured = all_of(|mode| measured_figures(runs, mode))?;
-    let evaluations = evaluations(runs)?;
-    if !measured.is_empty() || evaluations.iter().any(Option::is_some) {
-        page.push_str(&section("Measured", &format!("{}{measured}", measured_numbers(runs, &evaluations))));
+    let content = measured_content(runs, measured)?;
+    if !content.is_empty() {
+        page.push_str(&section("Measured", &content));
     }
     for run in runs {
         page.push_str(&run_section(run, runs.len(), options)?);
@@ -92,7 +92,7 @@ fn page(runs: &[Run], options: ReportOptions) -> Result<String, ViewError> {
     Ok(page)
 }
 
-fn subtitle(runs: &[Run]) -> String {
+fn subtitle(runs: &[RunView]) -> String {
     format!("<p>{}</p>", escape(&tasks_of(runs).join(", ")))
 }
 
@@ -119,8 +119,18 @@ fn all_of(make: impl Fn(Mode) -> Result<Vec<(String, Figure)>, ViewError>) -> Re
     pairs.map(|((_, l), (_, d))| both(|m| Ok(if m == Mode::Light { l.clone() } else { d.clone() }))).collect()
 }
 
+/// Numbers and figures of what was measured, and what is missing because it is out of date.
+fn measured_content(runs: &[RunView], measured: &Measured) -> Result<String, ViewError> {
+    let mut content = measured_numbers(runs, measured.evaluations());
+    content.push_str(&all_of(|mode| Ok(measured.figures(mode)))?);
+    for stale in measured.stale() {
+        let _ = writeln!(content, "<p class=\"note\">Left out: {}.</p>", escape(stale));
+    }
+    Ok(content)
+}
+
 /// What `autoqd eval` found, one row per run that was measured.
-fn measured_numbers(runs: &[Run], evaluations: &[Option<RunMetrics>]) -> String {
+fn measured_numbers(runs: &[RunView], evaluations: &[Option<RunMetrics>]) -> String {
     if evaluations.iter().all(Option::is_none) {
         return String::new();
     }
@@ -150,27 +160,29 @@ fn measured_numbers(runs: &[Run], evaluations: &[Option<RunMetrics>]) -> String 
 }
 
 /// The table of numbers, one row per run.
-fn numbers(runs: &[Run], statuses: &[Status]) -> String {
+fn numbers(runs: &[RunView], statuses: &[Option<Status>]) -> String {
     let mut table = String::from(
         "<section><h2>Numbers</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>task</th><th>method</th>\
          <th>seed</th><th>iterations</th><th>evaluations</th><th>steps</th><th>elites</th><th>coverage</th>\
          <th>QD score</th><th>best</th><th>mean</th><th>time</th></tr></thead><tbody>\n",
     );
     for (run, status) in runs.iter().zip(statuses) {
+        let (facts, status) = (run.run(), status.as_ref());
+        let of = |text: &dyn Fn(&Status) -> String| status.map_or_else(dash, text);
         let cells = [
             escape(run.name()),
-            escape(&status.task),
-            escape(&status.method),
-            status.seed.to_string(),
-            format!("{} of {}", status.iteration, status.iterations),
-            thousands(status.evaluations),
-            thousands(status.env_steps),
-            thousands(status.elites),
-            status.coverage.map_or_else(dash, |c| format!("{:.1} %", 100.0 * c)),
-            status.qd_score.map_or_else(dash, number),
-            status.best_objective.map_or_else(dash, number),
-            status.mean_objective.map_or_else(dash, number),
-            duration(status.seconds),
+            escape(&facts.task),
+            escape(&facts.method),
+            facts.seed.map_or_else(dash, |seed| seed.to_string()),
+            of(&|s| format!("{} of {}", s.iteration, s.iterations)),
+            of(&|s| thousands(s.evaluations)),
+            of(&|s| thousands(s.env_steps)),
+            of(&|s| thousands(s.elites)),
+            of(&|s| s.coverage.map_or_else(dash, |c| format!("{:.1} %", 100.0 * c))),
+            of(&|s| s.qd_score.map_or_else(dash, number)),
+            of(&|s| s.best_objective.map_or_else(dash, number)),
+            of(&|s| s.mean_objective.map_or_else(dash, number)),
+            of(&|s| duration(s.seconds)),
         ];
         let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
@@ -178,7 +190,7 @@ fn numbers(runs: &[Run], statuses: &[Status]) -> String {
     table
 }
 
-fn run_section(run: &Run, runs: usize, options: ReportOptions) -> Result<String, ViewError> {
+fn run_section(run: &RunView, runs: usize, options: ReportOptions) -> Result<String, ViewError> {
     let table = run.archive()?;
     let name = |what: &str| if runs > 1 { format!("{}: {what}", run.name()) } else { capital(what) };
     let mut html = String::new();
@@ -189,19 +201,21 @@ fn run_section(run: &Run, runs: usize, options: ReportOptions) -> Result<String,
         html.push_str(&section(&name("behaviours"), &behaviours(run, &table, options)?));
         html.push_str(&section(&name("best elites"), &best_elites(&table)));
     }
-    let config = escape(&run.config().to_toml());
-    let _ = writeln!(
-        html,
-        "<section><details><summary>{}</summary><pre>{config}</pre></details></section>",
-        escape(&name("configuration"))
-    );
+    if let Some(config) = run.config() {
+        let _ = writeln!(
+            html,
+            "<section><details><summary>{}</summary><pre>{}</pre></details></section>",
+            escape(&name("configuration")),
+            escape(&config.to_toml())
+        );
+    }
     Ok(html)
 }
 
 /// Lines of thousands of elites are most of a page's size: reports of many runs go without.
 const MOST_RUNS_WITH_LINES: usize = 5;
 
-fn archive_figures(run: &Run, table: &ArchiveTable, runs: usize) -> Result<String, ViewError> {
+fn archive_figures(run: &RunView, table: &ArchiveTable, runs: usize) -> Result<String, ViewError> {
     let plot = archive_plot(run, table, None);
     let mut html = both(|mode| Ok(heatmap_pairs("", &plot, mode)))?;
     if plot.names.len() > 2 && runs <= MOST_RUNS_WITH_LINES {

@@ -21,7 +21,7 @@ pub(super) fn refuse(status: StatusCode, reason: impl Into<String>) -> Response 
 /// The error of our own making; details of the file system stay here.
 pub(super) fn failed(error: &ViewError) -> Response {
     match error {
-        ViewError::File { .. } | ViewError::RunFolder(_) => {
+        ViewError::File { .. } | ViewError::RunFolder(_) | ViewError::Measure(_) => {
             refuse(StatusCode::INTERNAL_SERVER_ERROR, "a file of the run cannot be read")
         }
         // The task refuses what was asked of it, such as a perturbation it does not know.
@@ -37,7 +37,7 @@ pub(super) fn no_such_run() -> Response {
 /// `GET /api/runs`
 pub(super) async fn runs(State(shared): State<Arc<Shared>>) -> Response {
     let list = tokio::task::spawn_blocking(move || {
-        let summary = |entry: &Entry| Ok(entry.summary(&entry.run.status()?));
+        let summary = |entry: &Entry| Ok(entry.summary(entry.run.status()?.as_ref()));
         shared.catalog.iter().map(summary).collect::<Result<Vec<_>, ViewError>>()
     });
     match list.await {

@@ -4,18 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use autoqd::config::ArchiveLayout;
-use autoqd::run_folder::{ArchiveTable, Status};
+use autoqd::run_folder::{ArchiveTable, RunState, Status};
 use axum::body::Bytes;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{Run, ViewError};
+use crate::{RunView, ViewError};
 
 /// One named run and the newest state of its archive.
 pub(super) struct Entry {
     pub id: String,
-    pub run: Run,
+    pub run: RunView,
     /// Whether friction and mass can be changed.
     changeable: bool,
     newest: RwLock<Arc<Snapshot>>,
@@ -39,7 +38,8 @@ pub(super) struct Summary {
     id: String,
     name: String,
     method: String,
-    seed: u64,
+    /// None for a table of policies.
+    seed: Option<u64>,
     task: String,
     state: String,
     iteration: u64,
@@ -54,7 +54,7 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
-    pub fn new(runs: Vec<Run>) -> Result<Self, ViewError> {
+    pub fn new(runs: Vec<RunView>) -> Result<Self, ViewError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(runs.len());
         for run in runs {
             let id = free_id(&entries, run.name());
@@ -105,17 +105,20 @@ impl Entry {
         }
     }
 
-    pub fn summary(&self, status: &Status) -> Summary {
+    pub fn summary(&self, status: Option<&Status>) -> Summary {
         let snapshot = self.snapshot();
+        let run = self.run.run();
+        // A table stands still: it is as far as its newest policy.
+        let newest = || snapshot.table.iteration.iter().copied().max().unwrap_or(0);
         Summary {
             id: self.id.clone(),
             name: self.run.name().to_owned(),
-            method: status.method.clone(),
-            seed: status.seed,
+            method: run.method.clone(),
+            seed: run.seed,
             task: self.run.task().spec().name.clone(),
-            state: format!("{:?}", status.state).to_lowercase(),
-            iteration: status.iteration,
-            iterations: status.iterations,
+            state: format!("{:?}", status.map_or(RunState::Finished, |s| s.state)).to_lowercase(),
+            iteration: status.map_or_else(newest, |s| s.iteration),
+            iterations: status.map_or_else(newest, |s| s.iterations),
             elites: snapshot.table.len(),
             version: snapshot.version.clone(),
             changeable: self.changeable,
@@ -129,7 +132,7 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 }
 
 impl Snapshot {
-    fn read(run: &Run) -> Result<Self, ViewError> {
+    fn read(run: &RunView) -> Result<Self, ViewError> {
         // The stamp first: a file that changes while it is read is read again.
         let stamp = stamp(&run.archive_path());
         let table = run.archive()?;
@@ -144,7 +147,7 @@ impl Snapshot {
 }
 
 /// A JSON header that names the columns, then the columns as little-endian doubles.
-fn encode(run: &Run, table: &ArchiveTable, version: &str) -> Bytes {
+fn encode(run: &RunView, table: &ArchiveTable, version: &str) -> Bytes {
     let whole = |values: &[u64]| values.iter().map(|v| *v as f64).collect::<Vec<f64>>();
     let mut columns: Vec<(String, Vec<f64>)> = vec![
         ("id".to_string(), whole(&table.id)),
@@ -158,19 +161,15 @@ fn encode(run: &Run, table: &ArchiveTable, version: &str) -> Bytes {
     }
     columns.extend(table.statistics.iter().cloned());
     let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-    let layout = run.config().layout();
-    let cells = match layout {
-        ArchiveLayout::Grid { cells, .. } => Some(cells),
-        _ => None,
-    };
+    let layout = run.layout(table);
     let header = json!({
         "version": version,
         "elites": table.len(),
         "columns": names,
         "measures": table.measures.width,
-        "bounds": layout.bounds(),
-        "cells": cells,
-        "capacity": layout.capacity(),
+        "bounds": layout.bounds,
+        "cells": layout.cells,
+        "capacity": layout.capacity,
     });
     let values = columns.iter().flat_map(|(_, values)| values.iter().flat_map(|v| v.to_le_bytes()));
     with_header(&header.to_string(), values.collect(), 8)

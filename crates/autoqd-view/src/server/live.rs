@@ -62,10 +62,10 @@ async fn look(shared: &Arc<Shared>, id: &str) -> Option<String> {
         let entry = shared.catalog.get(&id)?;
         entry.refresh();
         let status = entry.run.status().ok()?;
-        let log = entry.run.path().join(METRICS_FILE).metadata().ok();
+        let log = entry.run.run().run_folder().and_then(|folder| folder.join(METRICS_FILE).metadata().ok());
         let changed =
             log.and_then(|m| m.modified().ok()).and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
-        let mut summary = serde_json::to_value(entry.summary(&status)).ok()?;
+        let mut summary = serde_json::to_value(entry.summary(status.as_ref())).ok()?;
         summary["metricsVersion"] = changed.map_or(0, |t| t.as_millis() as u64).into();
         Some(summary.to_string())
     });

@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use self::catalog::Catalog;
-use crate::{Run, ViewError};
+use crate::{RunView, ViewError};
 
 pub use page::is_built as page_is_built;
 
@@ -80,7 +80,7 @@ pub struct Server {
 
 impl Server {
     /// Reads the archives and takes the port.
-    pub async fn bind(runs: Vec<Run>, config: ServerConfig) -> Result<Self, ViewError> {
+    pub async fn bind(runs: Vec<RunView>, config: ServerConfig) -> Result<Self, ViewError> {
         let wanted = SocketAddr::new(config.address, config.port);
         let listen = |reason: std::io::Error| ViewError::Listen { address: wanted, reason };
         let listener = TcpListener::bind(wanted).await.map_err(listen)?;

@@ -18,8 +18,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::Shared;
 use super::api::{failed, no_such_run, refuse};
 use super::catalog::with_header;
-use crate::run::{Change, Player, Step};
-use crate::{Run, ViewError};
+use crate::run_view::{Change, Player, Step};
+use crate::{RunView, ViewError};
 
 /// Frames sent together: small at the start, so that motion begins at once.
 const FIRST_CHUNK: usize = 8;
@@ -69,7 +69,7 @@ pub(super) async fn replay(
         return refuse(StatusCode::BAD_REQUEST, "friction_scale and mass_scale must be between 0.05 and 20");
     };
     let snapshot = entry.snapshot();
-    let Some(row) = snapshot.table.id.iter().position(|id| *id == request.id) else {
+    let Some(row) = snapshot.table.row_of(request.id) else {
         return refuse(StatusCode::NOT_FOUND, "no such elite; the archive may have changed");
     };
     let seeds = snapshot.table.seeds.row(row);
@@ -130,7 +130,7 @@ async fn start(shared: Arc<Shared>, run: String, job: Job) -> Response {
     }
 }
 
-fn begin(run: &Run, parameters: &[f64], seed: u64, change: Change) -> Result<(Player, Bytes), ViewError> {
+fn begin(run: &RunView, parameters: &[f64], seed: u64, change: Change) -> Result<(Player, Bytes), ViewError> {
     let player = run.play(parameters, seed, change)?;
     let header = json!({
         "scene": player.scene(),

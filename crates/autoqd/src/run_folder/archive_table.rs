@@ -162,6 +162,11 @@ impl ArchiveTable {
         }
     }
 
+    /// The row of the elite with this id.
+    pub fn row_of(&self, id: u64) -> Option<usize> {
+        self.id.iter().position(|other| *other == id)
+    }
+
     /// A statistic by name.
     pub fn statistic(&self, name: &str) -> Option<&[f64]> {
         self.statistics.iter().find(|(n, _)| n == name).map(|(_, values)| values.as_slice())

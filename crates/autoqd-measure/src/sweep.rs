@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
-use autoqd::config::{Layers, RunConfig};
+use autoqd::Error;
+use autoqd::config::{Config, Layers, RunConfig};
+use autoqd::registry::Registry;
 use autoqd::runner::absolute_task;
 use autoqd_env::Perturbation;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::registry::registry;
+use crate::error::MeasureError;
 
 /// A sweep as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,43 +61,54 @@ type Settings = Vec<(String, Value)>;
 
 impl Sweep {
     /// Reads a sweep file.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("{} is no sweep", path.display()))
+    pub fn read(path: &Path) -> Result<Self, MeasureError> {
+        let wrong = |reason: String| MeasureError::Sweep { path: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+        toml::from_str(&text).map_err(|e| wrong(format!("is not a sweep file: {e}")))
     }
 
     /// All runs, seed by seed so that a sweep that is cut short has every variant about as often.
-    pub fn jobs(&self, out: &Path, scale: Option<f64>) -> anyhow::Result<Vec<Job>> {
+    pub fn jobs(
+        &self,
+        out: &Path,
+        scale: Option<f64>,
+        registry: &Registry,
+    ) -> Result<Vec<Job>, MeasureError> {
         let scale = scale.unwrap_or(self.scale);
-        ensure!(scale > 0.0 && scale <= 1.0, "scale {scale}: expected a number above 0 and at most 1");
-        ensure!(
-            !self.tasks.is_empty() && !self.seeds.is_empty(),
-            "a sweep needs at least one task and one seed"
-        );
+        if !(scale > 0.0 && scale <= 1.0) {
+            return Err(MeasureError::setting("scale", scale, "expected a number above 0 and at most 1"));
+        }
+        if self.tasks.is_empty() || self.seeds.is_empty() {
+            return Err(MeasureError::setting("sweep", "", "it needs at least one task and one seed"));
+        }
         let combinations = self.combinations()?;
         let mut jobs = Vec::new();
         for seed in &self.seeds {
             for task in &self.tasks {
                 for settings in &combinations {
-                    jobs.push(self.job(out, task, settings, *seed, scale)?);
+                    jobs.push(self.job(out, task, settings, *seed, scale, registry)?);
                 }
             }
         }
         Ok(jobs)
     }
 
-    fn combinations(&self) -> anyhow::Result<Vec<Settings>> {
+    fn combinations(&self) -> Result<Vec<Settings>, MeasureError> {
         let mut all: Vec<Settings> = match self.variants.as_slice() {
             [] => vec![Vec::new()],
             variants => variants.iter().map(|v| flatten(v, "")).collect(),
         };
         for (key, values) in flatten(&self.grid, "") {
-            let values = values
-                .as_array()
-                .cloned()
-                .with_context(|| format!("grid.{key}: expected a list of values"))?;
-            ensure!(!values.is_empty(), "grid.{key}: the list is empty");
+            let values = match values {
+                Value::Array(values) if !values.is_empty() => values,
+                other => {
+                    return Err(MeasureError::setting(
+                        "grid",
+                        format!("{key} = {other}"),
+                        "expected a list of values",
+                    ));
+                }
+            };
             let extended = all.iter().flat_map(|settings| {
                 values
                     .iter()
@@ -107,15 +119,16 @@ impl Sweep {
         Ok(all)
     }
 
-    fn job(&self, out: &Path, task: &str, settings: &Settings, seed: u64, scale: f64) -> anyhow::Result<Job> {
-        let registry = registry();
-        let mut layers = Layers::new(&registry).preset(&self.preset)?;
-        for (key, value) in flatten(&self.set, "").into_iter().chain(settings.iter().cloned()) {
-            layers = layers.flag(&key, value, "sweep file")?;
-        }
-        layers = layers.flag("task", absolute_task(task), "sweep file")?;
-        layers = layers.flag("seed", i64::try_from(seed).context("a seed is too large")?, "sweep file")?;
-        let mut config = layers.build()?;
+    fn job(
+        &self,
+        out: &Path,
+        task: &str,
+        settings: &Settings,
+        seed: u64,
+        scale: f64,
+        registry: &Registry,
+    ) -> Result<Job, MeasureError> {
+        let mut config = self.config(task, settings, seed, registry)?;
         config.iterations = scaled(config.iterations, scale);
         // A refit needs elites, so there is none at the first iteration.
         config.update_schedule.iter_mut().for_each(|t| *t = scaled(*t, scale).max(2));
@@ -123,7 +136,25 @@ impl Sweep {
         let facts = registry.task(&config.task, &Perturbation::default())?;
         let stem = Path::new(task).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let path = out.join(stem).join(folder_name(settings)).join(format!("seed-{seed}"));
-        Ok(Job { path, config: config.resolve(&facts.spec().into(), &registry)? })
+        let config = config.resolve(&facts.spec().into(), registry).map_err(Error::from)?;
+        Ok(Job { path, config })
+    }
+
+    fn config(
+        &self,
+        task: &str,
+        settings: &Settings,
+        seed: u64,
+        registry: &Registry,
+    ) -> Result<Config, Error> {
+        let mut layers = Layers::new(registry).preset(&self.preset)?;
+        for (key, value) in flatten(&self.set, "").into_iter().chain(settings.iter().cloned()) {
+            layers = layers.flag(&key, value, "sweep file")?;
+        }
+        layers = layers.flag("task", absolute_task(task), "sweep file")?;
+        // TOML has no larger whole numbers, so the file cannot hold one.
+        layers = layers.flag("seed", seed as i64, "sweep file")?;
+        Ok(layers.build()?)
     }
 }
 
@@ -167,7 +198,7 @@ mod tests {
             "preset = 'quick'\ntasks = ['point-maze']\nseeds = [1, 2]\n[set]\nbatch_size = 4\n\
              [grid]\nembedding.features = [10, 20]\nfirst_map = ['cwpca', 'random']",
         );
-        let jobs = sweep.jobs(Path::new("out"), Some(0.1)).unwrap();
+        let jobs = sweep.jobs(Path::new("out"), Some(0.1), &Registry::default()).unwrap();
         assert_eq!(jobs.len(), 8);
         assert_eq!(jobs[0].path, Path::new("out/point-maze/embedding.features=10,first_map=cwpca/seed-1"));
         assert_eq!((jobs[0].config.iterations, jobs[0].config.batch_size), (4, 4));
@@ -181,7 +212,7 @@ mod tests {
         let sweep = sweep(
             "preset = 'quick'\ntasks = ['point-maze']\nseeds = [1]\n[[variants]]\nepisodes = 2\nreserve = 0\n[[variants]]\nepisodes = 3",
         );
-        let jobs = sweep.jobs(Path::new("out"), None).unwrap();
+        let jobs = sweep.jobs(Path::new("out"), None, &Registry::default()).unwrap();
         assert_eq!(jobs.len(), 2);
         assert_eq!((jobs[0].config.episodes, jobs[0].config.reserve), (2, 0));
         assert_eq!(jobs[1].config.episodes, 3);
@@ -189,12 +220,14 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let wrong = |text: &str| format!("{:#}", sweep(text).jobs(Path::new("out"), None).unwrap_err());
+        let wrong = |text: &str| {
+            format!("{:#}", sweep(text).jobs(Path::new("out"), None, &Registry::default()).unwrap_err())
+        };
         assert!(
             wrong("tasks = ['point-maze']\nseeds = [1]\n[grid]\nepisodes = 3").contains("list of values")
         );
         assert!(wrong("tasks = []\nseeds = [1]").contains("at least one task"));
-        assert!(wrong("tasks = ['point-maze']\nseeds = [1]\nscale = 2.0").contains("scale 2"));
+        assert!(wrong("tasks = ['point-maze']\nseeds = [1]\nscale = 2.0").contains("scale '2'"));
         assert!(wrong("tasks = ['point-maze']\nseeds = [1]\n[set]\nepisode = 3").contains("did you mean"));
     }
 }

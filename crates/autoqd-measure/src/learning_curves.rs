@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use autoqd::run_folder::{MetricsRow, read_metrics};
-use autoqd_measure::{Estimate, TaskEvaluation};
+use crate::error::MeasureError;
+use crate::evaluation::TaskEvaluation;
+use crate::run::Run;
+use crate::statistics::Estimate;
+use crate::table::escape_csv;
+use autoqd::run_folder::MetricsRow;
 
 /// Points of a curve over environment steps.
 const POINTS: usize = 100;
@@ -19,25 +23,21 @@ const NUMBERS: [(&str, Number); 4] = [
 
 /// Mean and standard error over seeds of what the searches logged about their own archives, one line per task, method,
 /// axis, position and number.
-pub fn curves_csv(found: &[TaskEvaluation]) -> anyhow::Result<String> {
+pub fn learning_curves_csv(found: &[TaskEvaluation]) -> Result<String, MeasureError> {
     let mut out = "task,method,axis,x,metric,mean,standard_error,runs\n".to_owned();
     for evaluation in found {
         let mut methods: BTreeMap<&str, Vec<Vec<MetricsRow>>> = BTreeMap::new();
-        for run in evaluation.runs.iter().filter(|run| run.path.is_dir()) {
-            methods.entry(&run.variant).or_default().push(read_metrics(&run.path)?);
+        for run in &evaluation.runs {
+            methods.entry(&run.variant).or_default().push(Run::open(&run.path)?.log()?);
         }
         for (method, runs) in methods {
-            let head = format!("{},{}", quoted(&evaluation.reference.task), quoted(method));
+            let head = format!("{},{}", escape_csv(&evaluation.reference.task), escape_csv(method));
             for (axis, points) in [("iteration", by_iteration(&runs)), ("env_steps", by_steps(&runs))] {
                 out.extend(points.iter().map(|point| format!("{head},{axis},{point}\n")));
             }
         }
     }
     Ok(out)
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 fn by_iteration(runs: &[Vec<MetricsRow>]) -> Vec<String> {

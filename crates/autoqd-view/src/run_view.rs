@@ -1,28 +1,28 @@
-//! A run folder, opened to be looked at: its elites, its metrics, and its policies at work.
+//! A run, opened to be looked at: its elites, its log, and its policies at work.
 
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use autoqd::config::RunConfig;
+use autoqd::config::{ArchiveLayout, RunConfig};
 use autoqd::policy::{Policy, PolicySpec};
 use autoqd::registry::Registry;
-use autoqd::run_folder::{ARCHIVE_FILE, ArchiveTable, Block, MetricsRow, RunFolderError, Status};
-use autoqd::run_folder::{read_config, read_metrics, status};
+use autoqd::run_folder::{ArchiveTable, Block, MetricsRow, Status};
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
+use autoqd_measure::{MeasureError, Run};
 
+use crate::selection::best_and_different;
 use crate::{Replay, ViewError};
 
 /// Perturbed copies of the task that are kept for the next replay.
 const KEPT_TASKS: usize = 6;
 
-/// A run folder.
-pub struct Run {
-    path: PathBuf,
+/// A run with what it takes to show its policies at work.
+pub struct RunView {
+    run: Run,
     name: String,
-    config: RunConfig,
-    task: Arc<dyn Task>,
     registry: Registry,
+    task: Arc<dyn Task>,
     perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
 }
 
@@ -41,28 +41,27 @@ impl Default for Change {
     }
 }
 
-impl Run {
-    /// Opens run folders that are looked at together. Folders of the same name, as sweeps make them, are told apart by
-    /// as much of their paths as it takes.
+impl RunView {
+    /// Opens runs that are looked at together. Folders of the same name, as sweeps make them, are told apart by as much
+    /// of their paths as it takes.
     pub fn open_all(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Self>, ViewError> {
         let mut runs = paths.iter().map(|path| Self::open(path, registry)).collect::<Result<Vec<_>, _>>()?;
-        let names = names_apart(&runs.iter().map(|run| parts(&run.path)).collect::<Vec<_>>());
+        let names = names_apart(&runs.iter().map(|run| parts(&run.run.path)).collect::<Vec<_>>());
         runs.iter_mut().zip(names).for_each(|(run, name)| run.name = name);
         Ok(runs)
     }
 
-    /// Opens a run folder; the archive is read when it is asked for.
+    /// Opens a run folder, a list of chosen policies or a table; the archive is read when it is asked for.
     pub fn open(path: &Path, registry: &Registry) -> Result<Self, ViewError> {
-        let config = read_config(path)?;
-        let task = registry.task_of(&config)?;
+        let run = Run::open(path)?;
+        let task = run.task(registry)?;
         let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
-        let (path, registry) = (path.to_owned(), registry.clone());
-        Ok(Self { path, name, config, task, registry, perturbed: Mutex::default() })
+        Ok(Self { run, name, registry: registry.clone(), task, perturbed: Mutex::default() })
     }
 
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The run itself.
+    pub fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Last part of the folder's path, or as many as tell the run from others.
@@ -70,14 +69,9 @@ impl Run {
         &self.name
     }
 
-    /// The configuration of the run.
-    pub fn config(&self) -> &RunConfig {
-        &self.config
-    }
-
-    /// What its parts are built from.
-    pub fn registry(&self) -> &Registry {
-        &self.registry
+    /// The configuration of the run; a table has none.
+    pub fn config(&self) -> Option<&RunConfig> {
+        self.run.config.as_ref()
     }
 
     /// The task, with the changes of the run.
@@ -85,32 +79,39 @@ impl Run {
         &self.task
     }
 
-    /// How far the run is.
-    pub fn status(&self) -> Result<Status, ViewError> {
-        Ok(status(&self.path, &self.registry)?)
+    /// How far the run is; a table does not know.
+    pub fn status(&self) -> Result<Option<Status>, ViewError> {
+        Ok(self.run.status(&self.registry)?)
     }
 
     /// The metrics so far; none before the first iteration.
     pub fn metrics(&self) -> Result<Vec<MetricsRow>, ViewError> {
-        none_yet(read_metrics(&self.path))
+        Ok(self.run.log()?)
     }
 
     /// The result archive without its features, which no picture needs; empty before it is first written.
     pub fn archive(&self) -> Result<ArchiveTable, ViewError> {
-        let mut table = none_yet(ArchiveTable::read(&self.path))?;
+        let mut table = self.run.archive()?.unwrap_or_default();
         table.features = Block::default();
         Ok(table)
     }
 
     /// Where the archive is, to see when it changes.
     pub fn archive_path(&self) -> PathBuf {
-        self.path.join(ARCHIVE_FILE)
+        self.run.archive_path()
+    }
+
+    /// How the cells of the archive lie; where no configuration says it, around the measures there are.
+    pub(crate) fn layout(&self, table: &ArchiveTable) -> Layout {
+        match self.config() {
+            Some(config) => Layout::of_archive(&config.layout()),
+            None => Layout::around(table),
+        }
     }
 
     /// The shape of the policies, as the archive says it by now.
     pub fn policy(&self) -> Result<PolicySpec, ViewError> {
-        let stored = ArchiveTable::read_policy(&self.archive_path())?;
-        Ok(PolicySpec::stored_or_for_task(stored, &self.config.policy, self.task.spec())?)
+        Ok(self.run.policy_spec(self.task.spec())?)
     }
 
     /// Lets a policy act in a world of its own, from the start state of `seed`.
@@ -131,6 +132,14 @@ impl Run {
         Ok(replay)
     }
 
+    /// Rows of the elites to show first: those of a list in its order, else the best and the most different.
+    pub fn to_show(&self, archive: &ArchiveTable, count: usize) -> Vec<usize> {
+        match self.run.is_selection() {
+            true => (0..archive.len().min(count)).collect(),
+            false => best_and_different(archive, count),
+        }
+    }
+
     /// Whether friction and mass of the task can be changed.
     pub fn can_change(&self) -> bool {
         self.task_with(Change { friction_scale: 2.0, mass_scale: 2.0 }).is_ok()
@@ -148,7 +157,10 @@ impl Run {
         if let Some(task) = kept(&lock()) {
             return Ok(task);
         }
-        let task = self.registry.task(&self.config.task, &perturbation(&self.config, change))?;
+        let task = self
+            .registry
+            .task(&self.run.task, &perturbation(&self.run.perturbation, change))
+            .map_err(MeasureError::from)?;
         let mut tasks = lock();
         tasks.push_back((change, task.clone()));
         while tasks.len() > KEPT_TASKS {
@@ -159,20 +171,42 @@ impl Run {
 }
 
 /// The run's own perturbation and a further change.
-fn perturbation(config: &RunConfig, change: Change) -> Perturbation {
-    let own = config.perturbation;
+fn perturbation(own: &Perturbation, change: Change) -> Perturbation {
     Perturbation {
         friction_scale: own.friction_scale * change.friction_scale,
         mass_scale: own.mass_scale * change.mass_scale,
-        ..own
+        ..*own
     }
 }
 
-/// A run that has not come so far yet is no error.
-fn none_yet<T: Default>(read: Result<T, RunFolderError>) -> Result<T, ViewError> {
-    match read {
-        Err(error) if error.is_not_found() => Ok(T::default()),
-        other => Ok(other?),
+/// The space of measures as it is drawn.
+pub(crate) struct Layout {
+    /// Range of each measure.
+    pub bounds: Vec<[f64; 2]>,
+    /// Cells per measure of a grid.
+    pub cells: Option<Vec<usize>>,
+    /// Elites that fit.
+    pub capacity: usize,
+}
+
+impl Layout {
+    fn of_archive(layout: &ArchiveLayout) -> Self {
+        let cells = match layout {
+            ArchiveLayout::Grid { cells, .. } => Some(cells.clone()),
+            _ => None,
+        };
+        Self { bounds: layout.bounds().to_vec(), cells, capacity: layout.capacity() }
+    }
+
+    fn around(table: &ArchiveTable) -> Self {
+        let range = |m: usize| {
+            let values = (0..table.len()).map(|i| table.measures.row(i)[m]);
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            if low < high { [low, high] } else { [low - 0.5, low + 0.5] }
+        };
+        let measures = if table.is_empty() { 0 } else { table.measures.width };
+        Self { bounds: (0..measures).map(range).collect(), cells: None, capacity: table.len() }
     }
 }
 
