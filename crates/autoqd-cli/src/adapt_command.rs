@@ -1,5 +1,6 @@
 //! `autoqd adapt`: which policies cope with changed dynamics.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,7 +45,7 @@ pub struct AdaptArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &AdaptArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &AdaptArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     ensure!(
         args.episodes > 0 && args.screening > 0 && args.finalists > 0,
         "rollouts and finalists must be at least 1"
@@ -57,7 +58,7 @@ pub fn run(args: &AdaptArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         full: args.full,
         ..AdaptationOptions::default()
     };
-    let study = AdaptationStudy::new(&runs, options, args.measure.bench()?)?;
+    let study = AdaptationStudy::new(&runs, options, args.measure.bench(registry)?)?;
     match &args.pick {
         Some(setting) => pick(&study, &runs, setting, args, out)?,
         None => study_all(&study, &runs, args, out)?,

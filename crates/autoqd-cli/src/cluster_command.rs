@@ -1,5 +1,6 @@
 //! `autoqd cluster`: groups of similar policies.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,8 +43,8 @@ struct GroupReport<'a> {
 }
 
 /// Runs the command.
-pub fn run(args: &ClusterArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (run, located) = args.how.locate(&args.run, args.space)?;
+pub fn run(args: &ClusterArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let (run, located) = args.how.locate(&args.run, args.space, registry)?;
     let clusters = cluster(located.points(), args.count as usize);
     if let Some(file) = &args.out {
         let medoids: Vec<usize> = clusters.medoids.iter().map(|&at| located.policies[at]).collect();

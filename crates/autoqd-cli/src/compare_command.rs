@@ -1,5 +1,6 @@
 //! `autoqd compare`: the paper's tables for any runs.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,8 +30,8 @@ pub struct CompareArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &CompareArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let found = evaluate_all(&args.measure, &args.protocol)?;
+pub fn run(args: &CompareArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let found = evaluate_all(&args.measure, &args.protocol, registry)?;
     let tested =
         args.test.as_ref().map(|methods| compare_methods(&found, &methods[0], &methods[1])).transpose()?;
     if let Some(path) = &args.curves {

@@ -1,5 +1,6 @@
 //! `autoqd describe`: the measures of a policy under a run's descriptor.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,8 +9,6 @@ use anyhow::{Context, bail};
 use autoqd::runner::load_search;
 use autoqd::seeds::{Purpose, derive};
 use autoqd_measure::Run;
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]
@@ -44,9 +43,9 @@ struct Description {
 }
 
 /// Rolls a policy out and prints what the run's descriptor makes of it.
-pub fn run(args: &DescribeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &DescribeArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let run = Run::open(&args.run)?;
-    let search = load_search(run.need_folder("descriptor")?, Some(1), &registry())?;
+    let search = load_search(run.need_folder("descriptor")?, Some(1), registry)?;
     let (parameters, seeds) = match (&args.parameters, args.policy) {
         (Some(file), _) => {
             let episodes = args.episodes.unwrap_or(search.config().episodes as u64);

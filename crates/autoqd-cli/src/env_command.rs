@@ -1,12 +1,11 @@
 //! `autoqd env`: what tasks there are, and whether they are Gymnasium's on this machine.
 
+use autoqd::registry::Registry;
 use autoqd_env::{EnvSpec, Perturbation, gymnasium_id};
 use clap::{Args, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd env`.
 #[derive(Args)]
@@ -36,22 +35,21 @@ enum EnvCommand {
 }
 
 /// Runs the command and says how it went.
-pub fn run(args: &EnvArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &EnvArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     match &args.command {
-        EnvCommand::List => list(out)?,
-        EnvCommand::Show { task } => show(task, out)?,
+        EnvCommand::List => list(registry, out)?,
+        EnvCommand::Show { task } => show(task, registry, out)?,
         EnvCommand::Check { files, reuse } => return check(files, *reuse, out),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(out: &mut impl Write) -> anyhow::Result<()> {
+fn list(registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
         "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
         "task", "gymnasium", "observation", "action", "steps", "measures"
     )?;
-    let registry = registry();
     for name in registry.task_names() {
         let task = registry.task(name, &Perturbation::default())?;
         let spec = task.spec();
@@ -69,8 +67,8 @@ fn list(out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(name: &str, out: &mut impl Write) -> anyhow::Result<()> {
-    let task = registry().task(name, &Perturbation::default())?;
+fn show(name: &str, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
+    let task = registry.task(name, &Perturbation::default())?;
     for notice in task.notices() {
         eprintln!("notice: {notice}");
     }
@@ -102,12 +100,12 @@ fn bounds(spec: &EnvSpec) -> String {
 }
 
 #[cfg(not(any(feature = "mujoco", feature = "box2d")))]
-fn check(_files: &[PathBuf], _reuse: bool, _out: &mut impl Write) -> anyhow::Result<ExitCode> {
+fn check(_files: &[PathBuf], _reuse: bool, _out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     anyhow::bail!("Gymnasium's tasks need a simulator; build the program with --features mujoco,box2d")
 }
 
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
-fn check(files: &[PathBuf], reuse: bool, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+fn check(files: &[PathBuf], reuse: bool, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     use autoqd_env::golden::{Options, check_file};
     let mut differs = false;
     for file in files {
@@ -119,7 +117,7 @@ fn check(files: &[PathBuf], reuse: bool, out: &mut impl Write) -> anyhow::Result
 }
 
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
-fn print(file: &str, report: &autoqd_env::golden::Report, out: &mut impl Write) -> std::io::Result<()> {
+fn print(file: &str, report: &autoqd_env::golden::Report, out: &mut dyn Write) -> std::io::Result<()> {
     let autoqd_env::golden::Report { env, rollouts, steps, values, mismatches, first } = report;
     writeln!(
         out,

@@ -1,5 +1,6 @@
 //! `autoqd eval`: how good and how diverse populations are.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +11,6 @@ use autoqd_measure::{
 };
 
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
-use crate::registry::registry;
 
 /// Arguments of `autoqd eval`.
 #[derive(clap::Args)]
@@ -56,21 +56,29 @@ impl ProtocolArgs {
 }
 
 /// Evaluates the populations of every task together.
-pub fn evaluate_all(measure: &MeasureArgs, protocol: &ProtocolArgs) -> anyhow::Result<Vec<TaskEvaluation>> {
+pub fn evaluate_all(
+    measure: &MeasureArgs,
+    protocol: &ProtocolArgs,
+    registry: &Registry,
+) -> anyhow::Result<Vec<TaskEvaluation>> {
     let tasks = measure.by_task()?;
     ensure!(
         protocol.write_reference.is_none() || tasks.len() == 1,
         "--write-reference: a reference is of one task, but there are {}; evaluate them apart",
         tasks.len()
     );
-    tasks.values().map(|runs| evaluate_task(runs, measure, protocol)).collect()
+    tasks.values().map(|runs| evaluate_task(runs, measure, protocol, registry)).collect()
 }
 
 /// The reference in a file, if one was given and it is of the run's task.
-pub fn read_reference(file: Option<&Path>, run: &Run) -> anyhow::Result<Option<Reference>> {
+pub fn read_reference(
+    file: Option<&Path>,
+    run: &Run,
+    registry: &Registry,
+) -> anyhow::Result<Option<Reference>> {
     let Some(file) = file else { return Ok(None) };
     let reference = Reference::read(file)?;
-    reference.check(file, run.task(&registry())?.spec())?;
+    reference.check(file, run.task(registry)?.spec())?;
     Ok(Some(reference))
 }
 
@@ -78,10 +86,11 @@ fn evaluate_task(
     runs: &[LoadedRun],
     measure: &MeasureArgs,
     args: &ProtocolArgs,
+    registry: &Registry,
 ) -> anyhow::Result<TaskEvaluation> {
-    let reference = read_reference(args.reference.as_deref(), &runs[0])?;
+    let reference = read_reference(args.reference.as_deref(), &runs[0], registry)?;
     let mut progress = RolloutProgress::default();
-    let bench = measure.bench()?;
+    let bench = measure.bench(registry)?;
     let found = evaluate(runs, &args.protocol()?, reference.as_ref(), &bench, &mut progress)?;
     drop(progress);
     if let Some(path) = &args.write_reference {
@@ -94,8 +103,8 @@ fn evaluate_task(
 }
 
 /// Runs the command.
-pub fn run(args: &EvalArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let found = evaluate_all(&args.measure, &args.protocol)?;
+pub fn run(args: &EvalArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let found = evaluate_all(&args.measure, &args.protocol, registry)?;
     if args.measure.json {
         print_json(&found, out)?;
         return Ok(ExitCode::SUCCESS);

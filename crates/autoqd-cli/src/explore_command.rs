@@ -1,5 +1,6 @@
 //! `autoqd explore`: the archive as a map in the browser, with every elite at work on a click.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,8 +9,6 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use autoqd_view::RunView;
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd explore`.
 #[derive(clap::Args)]
@@ -26,14 +25,14 @@ pub struct ExploreArgs {
 }
 
 /// Serves the page until it is interrupted.
-pub fn run(args: &ExploreArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ExploreArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if !page_is_built() {
         bail!(
             "this program was built without the explorer's page: install Node 20 or newer, then run `make web` and \
              build again; `autoqd report` and `autoqd render` work without it"
         );
     }
-    let runs = RunView::open_all(&args.runs, &registry())?;
+    let runs = RunView::open_all(&args.runs, registry)?;
     let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {

@@ -1,5 +1,6 @@
 //! `autoqd export`: a run's archive or policies in the formats of other tools.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,8 +9,6 @@ use anyhow::{Context, bail};
 use autoqd::export::{TableFormat, policy_to_onnx, write_table};
 use autoqd::run_folder::write_atomic;
 use autoqd_measure::LoadedRun;
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd export`.
 #[derive(clap::Args)]
@@ -29,12 +28,12 @@ pub struct ExportArgs {
 }
 
 /// Writes the archive of a run, or its policies.
-pub fn run(args: &ExportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &ExportArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let run = LoadedRun::open(&args.run)?;
     let rows = chosen(args, &run)?;
     let ending = args.out.extension().and_then(|e| e.to_str()).unwrap_or_default();
     if args.format.as_deref().unwrap_or(ending) == "onnx" {
-        export_onnx(args, &run, &rows)?;
+        export_onnx(args, &run, &rows, registry)?;
     } else {
         write_table(&run.table.select(&rows), format(args)?, &args.out)?;
     }
@@ -65,8 +64,13 @@ fn format(args: &ExportArgs) -> anyhow::Result<TableFormat> {
 }
 
 /// One model as the file itself, several as ID.onnx in a folder.
-fn export_onnx(args: &ExportArgs, run: &LoadedRun, rows: &[usize]) -> anyhow::Result<()> {
-    let spec = run.policy_spec(run.task(&registry())?.spec())?;
+fn export_onnx(
+    args: &ExportArgs,
+    run: &LoadedRun,
+    rows: &[usize],
+    registry: &Registry,
+) -> anyhow::Result<()> {
+    let spec = run.policy_spec(run.task(registry)?.spec())?;
     let write = |row: usize, path: &Path| -> anyhow::Result<()> {
         let model = policy_to_onnx(&spec, run.parameters(row))?;
         Ok(write_atomic(path, |file| Ok(file.write_all(&model)?))?)

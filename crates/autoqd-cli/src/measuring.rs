@@ -1,5 +1,6 @@
 //! What the measuring commands share: opening runs, progress, and printing.
 
+use autoqd::registry::Registry;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -10,8 +11,6 @@ use autoqd::search::thread_pool;
 use autoqd_env::Physics;
 use autoqd_measure::{Bench, Format, LoadedRun, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::registry::registry;
 
 /// Plain lines of progress come no more often than this.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
@@ -49,14 +48,14 @@ impl SimulationArgs {
     }
 
     /// Where policies are rolled out.
-    pub fn bench(&self) -> anyhow::Result<Bench> {
-        bench(self.threads)
+    pub fn bench(&self, registry: &Registry) -> anyhow::Result<Bench> {
+        bench(registry, self.threads)
     }
 }
 
-/// The parts of this program, on so many threads.
-pub fn bench(threads: Option<NonZeroUsize>) -> anyhow::Result<Bench> {
-    Ok(Bench::new(registry(), thread_pool(threads.map(NonZeroUsize::get))?))
+/// The parts of a registry, on so many threads.
+pub fn bench(registry: &Registry, threads: Option<NonZeroUsize>) -> anyhow::Result<Bench> {
+    Ok(Bench::new(registry.clone(), thread_pool(threads.map(NonZeroUsize::get))?))
 }
 
 fn physics(name: &str) -> Result<Physics, String> {
@@ -93,8 +92,8 @@ impl MeasureArgs {
     }
 
     /// Where policies are rolled out.
-    pub fn bench(&self) -> anyhow::Result<Bench> {
-        self.simulation.bench()
+    pub fn bench(&self, registry: &Registry) -> anyhow::Result<Bench> {
+        self.simulation.bench(registry)
     }
 }
 

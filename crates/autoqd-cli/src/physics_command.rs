@@ -2,6 +2,7 @@
 
 use anyhow::{Context, ensure};
 use autoqd::policy::Policy;
+use autoqd::registry::Registry;
 use autoqd_env::lanes::{self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
 use autoqd_env::{LocomotionTask, Perturbation, Task, canonical_name};
 use autoqd_measure::{
@@ -14,7 +15,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::measuring::{RolloutProgress, bench, print_json};
-use crate::registry::registry;
 
 /// Policies of a run that visit states for a check; more than have their turn in a million steps.
 const POLICIES: usize = 1000;
@@ -75,22 +75,22 @@ struct CompareArgs {
 }
 
 /// Runs the command and says how it went.
-pub fn run(args: &PhysicsArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &PhysicsArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let fine = match &args.command {
-        PhysicsCommand::Check(args) => run_check(args, out)?,
-        PhysicsCommand::Compare(args) => run_compare(args, out)?,
+        PhysicsCommand::Check(args) => run_check(args, registry, out)?,
+        PhysicsCommand::Compare(args) => run_compare(args, registry, out)?,
     };
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn run_check(args: &CheckArgs, out: &mut impl Write) -> anyhow::Result<bool> {
+fn run_check(args: &CheckArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<bool> {
     let population = args.run.as_deref().map(LoadedRun::open).transpose()?;
     let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
     let speed_rounds = if args.no_speed { 0 } else { 5 };
     let options = CheckOptions { lane_steps: args.steps, seed: args.seed, speed_rounds };
     let mut policies = match &population {
-        Some(population) => policies(population, &task, args)?,
+        Some(population) => policies(population, &task, args, registry)?,
         None => Vec::new(),
     };
     let report = check(&task, &options, &mut policies)?;
@@ -111,10 +111,11 @@ fn policies(
     population: &LoadedRun,
     task: &LocomotionTask,
     args: &CheckArgs,
+    registry: &Registry,
 ) -> anyhow::Result<Vec<Box<lanes::Policy<'static>>>> {
     let path = population.path.display();
     ensure!(!population.is_empty(), "{path}: the run has no policy yet; wait for its first checkpoint");
-    let (of_run, asked) = (&population.task(&registry())?.spec().name.clone(), &task.spec().name);
+    let (of_run, asked) = (&population.task(registry)?.spec().name.clone(), &task.spec().name);
     ensure!(of_run == asked, "{path}: the run is of task '{of_run}', not of '{asked}'");
     let spec = population.policy_spec(task.spec())?;
     let policy = |i: usize| -> anyhow::Result<Box<lanes::Policy<'static>>> {
@@ -124,9 +125,9 @@ fn policies(
     sample(population.len(), POLICIES, args.seed).into_iter().map(policy).collect()
 }
 
-fn run_compare(args: &CompareArgs, out: &mut impl Write) -> anyhow::Result<bool> {
+fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<bool> {
     let population = LoadedRun::open(&args.run)?;
-    let bench = bench(args.threads)?;
+    let bench = bench(registry, args.threads)?;
     let options = PhysicsOptions { policies: args.policies, seeds: args.seeds, seed: args.seed };
     let found = compare_physics(&population, options, &bench, &mut RolloutProgress::default())?;
     if args.json {

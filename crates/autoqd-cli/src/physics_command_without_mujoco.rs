@@ -1,5 +1,6 @@
 //! `autoqd physics` in a program without MuJoCo: says what is missing.
 
+use autoqd::registry::Registry;
 use clap::Args;
 use std::io::Write;
 use std::process::ExitCode;
@@ -12,6 +13,6 @@ pub struct PhysicsArgs {
 }
 
 /// Refuses the command.
-pub fn run(_args: &PhysicsArgs, _out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub fn run(_args: &PhysicsArgs, _registry: &Registry, _out: &mut impl Write) -> anyhow::Result<ExitCode> {
     anyhow::bail!("both simulators it compares are MuJoCo's; build the program with --features mujoco")
 }

@@ -1,5 +1,6 @@
 //! `autoqd plot`: archives, learning curves and measurements as SVG and PNG.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,8 +8,6 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
 use autoqd_view::{Measured, RunView, archive_plot, file, learning};
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd plot`.
 #[derive(clap::Args)]
@@ -31,11 +30,11 @@ pub struct PlotArgs {
 }
 
 /// Draws everything that can be drawn from these runs and names the files.
-pub fn run(args: &PlotArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &PlotArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if !(0.1..=10.0).contains(&args.scale) {
         bail!("--scale {} is not between 0.1 and 10", args.scale);
     }
-    let runs = RunView::open_all(&args.runs, &registry())?;
+    let runs = RunView::open_all(&args.runs, registry)?;
     let folder = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

@@ -1,5 +1,6 @@
 //! `autoqd render`: elites at work, as filmstrips, GIF, PNG or MP4.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,8 +12,6 @@ use autoqd_view::render::{
     Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence, stack,
 };
 use autoqd_view::{Change, Image, Replay, RunView, file};
-
-use crate::registry::registry;
 
 /// What to make of each elite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -74,13 +73,13 @@ fn parse_size(text: &str) -> Result<(usize, usize), String> {
 }
 
 /// Draws elites and names the files.
-pub fn run(args: &RenderArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.format.contains(&Format::Mp4) && !has_ffmpeg() {
         bail!(
             "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
         );
     }
-    let run = RunView::open(&args.run, &registry())?;
+    let run = RunView::open(&args.run, registry)?;
     let table = run.archive()?;
     let rows = rows(args, &run, &table)?;
     let folder = args.out.clone().unwrap_or_else(|| run.run().folder.join("frames"));

@@ -1,5 +1,6 @@
 //! `autoqd report`: one HTML file that shows what runs found.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,8 +8,6 @@ use std::process::ExitCode;
 use anyhow::Context;
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::{RunView, file};
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd report`.
 #[derive(clap::Args)]
@@ -28,8 +27,8 @@ pub struct ReportArgs {
 }
 
 /// Writes the report and names the file.
-pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let runs = RunView::open_all(&args.runs, &registry())?;
+pub fn run(args: &ReportArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let runs = RunView::open_all(&args.runs, registry)?;
     let path = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)

@@ -14,12 +14,10 @@ use autoqd::runner::{Changes, Limits, Runner, absolute_task};
 use autoqd_env::Perturbation;
 
 use crate::progress::Progress;
-use crate::registry::registry;
 use crate::signals::StopSignal;
 
 /// Arguments of `autoqd run`.
 #[derive(clap::Args)]
-#[command(after_long_help = autoqd::config::settings_help(&registry()))]
 pub struct RunArgs {
     /// Task to search in: a name of `autoqd env list`, or the path of a task file
     task: Option<String>,
@@ -81,28 +79,26 @@ pub struct ResumeArgs {
 }
 
 /// Starts a run.
-pub fn run(args: &RunArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let registry = registry();
-    let config = layered(args, &registry)?;
+pub fn run(args: &RunArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let config = layered(args, registry)?;
     anyhow::ensure!(!config.task.is_empty(), "no task given; `autoqd env list` shows what there is");
     // Sizes and defaults of a task do not depend on how its physics is perturbed.
     let facts = registry.task(&config.task, &Perturbation::default())?;
-    let config = config.resolve(&facts.spec().into(), &registry)?;
+    let config = config.resolve(&facts.spec().into(), registry)?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
-    let runner = Runner::create(&path, config, &registry)?;
-    work(runner, &args.limits, &registry, out)
+    let runner = Runner::create(&path, config, registry)?;
+    work(runner, &args.limits, registry, out)
 }
 
 /// Continues a run.
-pub fn resume(args: &ResumeArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn resume(args: &ResumeArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let changes = Changes {
         iterations: args.iterations,
         threads: args.threads,
         checkpoint_every: args.checkpoint_every,
     };
-    let registry = registry();
-    let runner = Runner::resume(&args.run, changes, &registry)?;
-    work(runner, &args.limits, &registry, out)
+    let runner = Runner::resume(&args.run, changes, registry)?;
+    work(runner, &args.limits, registry, out)
 }
 
 /// Preset, file, `--set` and flags, each on top of the one before.

@@ -1,5 +1,6 @@
 //! `autoqd select`: few policies that are good and far apart.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,8 +63,8 @@ impl<'a> Chosen<'a> {
 }
 
 /// Runs the command.
-pub fn run(args: &SelectArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (run, located) = args.how.locate(&args.run, args.space)?;
+pub fn run(args: &SelectArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let (run, located) = args.how.locate(&args.run, args.space, registry)?;
     let objectives: Vec<f64> = located.policies.iter().map(|&i| run.table.objective[i]).collect();
     let chosen = farthest_points(located.points(), &objectives, args.top, args.count as usize);
     let chosen: Vec<usize> = chosen.into_iter().map(|at| located.policies[at]).collect();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use autoqd::registry::Registry;
 use autoqd_measure::{LoadedRun, Located, Protocol, locate_by_embedding, locate_by_measures};
 
 use crate::eval_command::read_reference;
@@ -28,18 +29,23 @@ pub struct LocateArgs {
 
 impl LocateArgs {
     /// The policies of a run with their places in a space.
-    pub fn locate(&self, path: &Path, space: Space) -> anyhow::Result<(LoadedRun, Located)> {
+    pub fn locate(
+        &self,
+        path: &Path,
+        space: Space,
+        registry: &Registry,
+    ) -> anyhow::Result<(LoadedRun, Located)> {
         let run = self.simulation.load(path)?;
         let located = match space {
             Space::Measures => locate_by_measures(&run)?,
-            Space::Embedding => self.embed(&run)?,
+            Space::Embedding => self.embed(&run, registry)?,
         };
         Ok((run, located))
     }
 
-    fn embed(&self, run: &LoadedRun) -> anyhow::Result<Located> {
-        let reference = read_reference(self.reference.as_deref(), run)?;
-        let (bench, mut progress) = (self.simulation.bench()?, RolloutProgress::default());
+    fn embed(&self, run: &LoadedRun, registry: &Registry) -> anyhow::Result<Located> {
+        let reference = read_reference(self.reference.as_deref(), run, registry)?;
+        let (bench, mut progress) = (self.simulation.bench(registry)?, RolloutProgress::default());
         let protocol = Protocol::default();
         Ok(locate_by_embedding(run, &protocol, reference.as_ref(), &bench, &mut progress)?)
     }

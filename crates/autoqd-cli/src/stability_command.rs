@@ -1,12 +1,12 @@
 //! `autoqd stability`: how much descriptors vary between rollouts of the same policy.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::process::ExitCode;
 
 use autoqd_measure::{RunStability, Stored, descriptor_stability, stability_table};
 
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
-use crate::registry::registry;
 
 /// Arguments of `autoqd stability`.
 #[derive(clap::Args)]
@@ -25,11 +25,11 @@ pub struct StabilityArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &StabilityArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &StabilityArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let runs = args.measure.one_task()?;
     let mut progress = RolloutProgress::default();
-    let (bench, rollouts) = (args.measure.bench()?, usize::from(args.rollouts));
-    let found = descriptor_stability(&runs, &registry(), args.policies, rollouts, &bench, &mut progress)?;
+    let (bench, rollouts) = (args.measure.bench(registry)?, usize::from(args.rollouts));
+    let found = descriptor_stability(&runs, registry, args.policies, rollouts, &bench, &mut progress)?;
     drop(progress);
     for (run, own) in runs.iter().zip(&found) {
         Stored::new(run, RunStability { stability: own.clone() }).write(&run.folder)?;

@@ -1,12 +1,11 @@
 //! `autoqd status` and `autoqd verify`.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use autoqd::run_folder::{RunState, Status, status, verify};
-
-use crate::registry::registry;
 
 /// Arguments of `autoqd status`.
 #[derive(clap::Args)]
@@ -30,10 +29,9 @@ pub struct VerifyArgs {
 }
 
 /// Says what runs did, without loading their archives.
-pub fn run_status(args: &StatusArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let registry = registry();
+pub fn run_status(args: &StatusArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let all =
-        args.runs.iter().map(|run| Ok(status(run, &registry)?)).collect::<anyhow::Result<Vec<Status>>>()?;
+        args.runs.iter().map(|run| Ok(status(run, registry)?)).collect::<anyhow::Result<Vec<Status>>>()?;
     match (args.json, all.as_slice()) {
         (true, [one]) => writeln!(out, "{}", serde_json::to_string_pretty(one)?)?,
         (true, several) => writeln!(out, "{}", serde_json::to_string_pretty(several)?)?,

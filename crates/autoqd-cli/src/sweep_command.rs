@@ -1,5 +1,6 @@
 //! `autoqd sweep`: a grid of runs, one after the other or several at a time.
 
+use autoqd::registry::Registry;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,6 @@ use autoqd_measure::{Job, Outcome, Sweep, SweepWork};
 
 use crate::measuring::print_json;
 use crate::progress::Progress;
-use crate::registry::registry;
 use crate::signals::StopSignal;
 
 /// Arguments of `autoqd sweep`.
@@ -38,13 +38,13 @@ pub struct SweepArgs {
 }
 
 /// Runs the command: exit code 1 if a run failed.
-pub fn run(args: &SweepArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &SweepArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let sweep = Sweep::read(&args.sweep)?;
-    let jobs = sweep.jobs(&folder(args), args.scale, &registry())?;
+    let jobs = sweep.jobs(&folder(args), args.scale, registry)?;
     jobs.iter().try_for_each(Job::check)?;
     let outcomes = match args.dry_run {
-        true => jobs.iter().map(|job| job.outcome(&registry())).collect(),
-        false => work(&jobs, args)?,
+        true => jobs.iter().map(|job| job.outcome(registry)).collect(),
+        false => work(&jobs, args, registry)?,
     };
     let failed = outcomes.iter().filter(|o| o.error.is_some()).count();
     if args.json {
@@ -65,7 +65,7 @@ fn folder(args: &SweepArgs) -> PathBuf {
 }
 
 /// Works through the jobs, showing the progress of runs that follow each other.
-fn work(jobs: &[Job], args: &SweepArgs) -> anyhow::Result<Vec<Outcome>> {
+fn work(jobs: &[Job], args: &SweepArgs, registry: &Registry) -> anyhow::Result<Vec<Outcome>> {
     let signal = StopSignal::install()?;
     let begin = |number: usize, job: &Job| {
         if !args.json || args.jobs.get() > 1 {
@@ -73,7 +73,7 @@ fn work(jobs: &[Job], args: &SweepArgs) -> anyhow::Result<Vec<Outcome>> {
         }
     };
     let work = SweepWork {
-        registry: &registry(),
+        registry,
         at_a_time: args.jobs,
         threads: args.threads,
         stop: &|| signal.requested(),

@@ -51,7 +51,11 @@ impl Emitter for Climb {
     }
 
     /// One success in five keeps the step size.
-    fn tell(&mut self, _archive: &dyn Archive, feedback: &Feedback<'_>) -> autoqd_qd::Result<Option<Restart>> {
+    fn tell(
+        &mut self,
+        _archive: &dyn Archive,
+        feedback: &Feedback<'_>,
+    ) -> autoqd_qd::Result<Option<Restart>> {
         let successes = feedback.status.iter().filter(|status| **status != AddStatus::Rejected).count();
         let share = successes as f64 / feedback.status.len() as f64;
         self.sigma = (self.sigma * if share > 0.2 { 1.1 } else { 0.97 }).clamp(1e-4, 1.0);
@@ -69,7 +73,8 @@ impl SearchEmitter for Climb {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), Error> {
-        *self = postcard::from_bytes(state).map_err(|e| Error::State { what: "climb", reason: e.to_string() })?;
+        *self =
+            postcard::from_bytes(state).map_err(|e| Error::State { what: "climb", reason: e.to_string() })?;
         Ok(())
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use autoqd::registry::Registry;
 use autoqd_env::{
-    Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Perturbation, Pose, Scene, Seed, Shape, ShapeKind,
-    Task, Transition,
+    Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Pose, Scene, Seed, Shape, ShapeKind, Task,
+    Transition,
 };
 
 /// Seconds between two steps.
@@ -29,7 +29,8 @@ static SPEC: LazyLock<EnvSpec> = LazyLock::new(|| EnvSpec {
 
 /// Makes the task known under its name.
 pub fn register(registry: &mut Registry) {
-    registry.register_task("glider", |perturbation| Ok(Arc::new(GliderTask { mass: perturbation.mass_scale })));
+    registry
+        .register_task("glider", |perturbation| Ok(Arc::new(GliderTask { mass: perturbation.mass_scale })));
 }
 
 struct GliderTask {
@@ -67,7 +68,13 @@ impl Glider {
     /// Numbers of about the same size, as a policy likes them.
     fn observe(&self, observation: &mut [f64]) {
         let ([_, y], [vx, vy]) = (self.position, self.velocity);
-        observation.copy_from_slice(&[y / 50.0 - 1.0, vx / 12.0 - 1.0, vy / 5.0, self.pitch, self.steps as f64 / 100.0 - 1.0]);
+        observation.copy_from_slice(&[
+            y / 50.0 - 1.0,
+            vx / 12.0 - 1.0,
+            vy / 5.0,
+            self.pitch,
+            self.steps as f64 / 100.0 - 1.0,
+        ]);
     }
 
     /// A thin wing: lift grows with the angle of attack until it stalls, drag with its square.
@@ -97,7 +104,8 @@ impl Environment for Glider {
 
     fn step(&mut self, action: Action<'_>, observation: &mut [f64]) -> Result<Transition, EnvError> {
         self.pitch = (self.pitch + 0.1 * action.get(0)).clamp(-0.7, 0.7);
-        let acceleration = self.acceleration(self.gusts.uniform(-2.0, 2.0));
+        let wind = self.gusts.uniform(-2.0, 2.0);
+        let acceleration = self.acceleration(wind);
         let before = self.position[0];
         for axis in 0..2 {
             self.velocity[axis] += TIME_STEP * acceleration[axis];

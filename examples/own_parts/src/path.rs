@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use autoqd::Error;
-use autoqd::config::{Check, Config, MethodFacts, Section, rules};
-use autoqd::descriptor::{Descriptor, Elites, RefitReport, Tensor};
+use autoqd::config::rules::{self, Check};
+use autoqd::config::{Config, MethodFacts, Section};
+use autoqd::descriptor::{Descriptor, Elites, RefitReport};
 use autoqd::evaluator::{Evaluation, Probe, ProbeKind, Record, Step, Watcher};
 use autoqd::registry::{DescriptorContext, MethodKind, Registry};
+use autoqd::run_folder::Tensor;
 use serde::{Deserialize, Serialize};
 
 autoqd::settings! {
@@ -24,7 +26,8 @@ impl Section for PathSection {}
 pub fn register(registry: &mut Registry) {
     registry.register_probe::<PathProbe>();
     registry.register_section::<PathSection>();
-    let facts = MethodFacts { check: four_measures, ..MethodFacts::learned("Means and spreads along the path.") };
+    let facts =
+        MethodFacts { check: four_measures, ..MethodFacts::learned("Means and spreads along the path.") };
     registry.register_method("path", facts, MethodKind::descriptor(PathDescriptor::new));
 }
 
@@ -68,7 +71,8 @@ impl Watcher for PathWatcher {
 
     fn finish(&mut self, _last: &[f64]) -> Record {
         let mean = self.sums.map(|sum| sum / self.steps);
-        let spread = |axis: usize| (self.squares[axis] / self.steps - mean[axis] * mean[axis]).max(0.0).sqrt();
+        let spread =
+            |axis: usize| (self.squares[axis] / self.steps - mean[axis] * mean[axis]).max(0.0).sqrt();
         Record::Summary(vec![mean[0], mean[1], spread(0), spread(1)])
     }
 }

@@ -1,0 +1,164 @@
+//! The `autoqd` program as a library: parses, calls the other crates, prints, and turns the outcome into an exit code.
+//!
+//! A program of one's own has every command of `autoqd` with the parts that it brings:
+//!
+//! ```no_run
+//! use autoqd::registry::Registry;
+//! # fn register_my_task(_: &mut Registry) {}
+//! fn main() -> std::process::ExitCode {
+//!     let mut registry = autoqd_cli::registry();
+//!     register_my_task(&mut registry);
+//!     autoqd_cli::main(registry)
+//! }
+//! ```
+
+#![deny(missing_docs)]
+
+mod adapt_command;
+mod cluster_command;
+mod compare_command;
+mod describe_command;
+mod env_command;
+mod eval_command;
+mod explore_command;
+mod export_command;
+mod measuring;
+#[cfg_attr(not(feature = "mujoco"), path = "physics_command_without_mujoco.rs")]
+mod physics_command;
+mod plot_command;
+mod progress;
+mod registry;
+mod render_command;
+mod report_command;
+mod run_command;
+mod select_command;
+mod signals;
+mod space;
+mod stability_command;
+mod status_command;
+mod sweep_command;
+
+pub use registry::registry;
+
+use autoqd::registry::Registry;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// Finds many policies for a control task that are each good and all different.
+#[derive(Parser)]
+#[command(name = "autoqd", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Search a task for many good and different policies
+    Run(run_command::RunArgs),
+    /// Continue a run where it stopped; the result is the same as if it had never stopped
+    Resume(run_command::ResumeArgs),
+    /// Say what runs did
+    Status(status_command::StatusArgs),
+    /// Check the files of a run against their checksums
+    Verify(status_command::VerifyArgs),
+    /// Roll a policy out and print its measures under a run's descriptor
+    Describe(describe_command::DescribeArgs),
+    /// Write a run's archive in the formats of other tools
+    Export(export_command::ExportArgs),
+    /// Draw behaviours as filmstrips or films
+    Render(render_command::RenderArgs),
+    /// Draw a run's curves and archive
+    Plot(plot_command::PlotArgs),
+    /// Write everything about runs into one HTML file
+    Report(report_command::ReportArgs),
+    /// Look at runs in the browser: click an elite and watch it move
+    Explore(explore_command::ExploreArgs),
+    /// Say how good and how diverse populations are
+    Eval(eval_command::EvalArgs),
+    /// Make the paper's tables of any runs
+    Compare(compare_command::CompareArgs),
+    /// Find the policies that cope with changed dynamics
+    Adapt(adapt_command::AdaptArgs),
+    /// Say how much descriptors vary between rollouts of the same policy
+    Stability(stability_command::StabilityArgs),
+    /// Choose few policies that are good and far apart
+    Select(select_command::SelectArgs),
+    /// Divide a population into groups of similar policies
+    Cluster(cluster_command::ClusterArgs),
+    /// Run a grid of configurations and seeds
+    Sweep(sweep_command::SweepArgs),
+    /// Control tasks: list them, show one, compare with recordings of Gymnasium
+    Env(env_command::EnvArgs),
+    /// The fast simulator: compare it with libmujoco, in agreement and speed
+    Physics(physics_command::PhysicsArgs),
+}
+
+/// Does what the command line asks for, with the parts of a registry.
+pub fn main(registry: Registry) -> ExitCode {
+    let out = &mut std::io::stdout().lock();
+    let outcome = match parse(&registry).command {
+        Command::Run(args) => run_command::run(&args, &registry, out),
+        Command::Resume(args) => run_command::resume(&args, &registry, out),
+        Command::Status(args) => status_command::run_status(&args, &registry, out),
+        Command::Verify(args) => status_command::run_verify(&args, out),
+        Command::Describe(args) => describe_command::run(&args, &registry, out),
+        Command::Export(args) => export_command::run(&args, &registry, out),
+        Command::Render(args) => render_command::run(&args, &registry, out),
+        Command::Plot(args) => plot_command::run(&args, &registry, out),
+        Command::Report(args) => report_command::run(&args, &registry, out),
+        Command::Explore(args) => explore_command::run(&args, &registry, out),
+        Command::Eval(args) => eval_command::run(&args, &registry, out),
+        Command::Compare(args) => compare_command::run(&args, &registry, out),
+        Command::Adapt(args) => adapt_command::run(&args, &registry, out),
+        Command::Stability(args) => stability_command::run(&args, &registry, out),
+        Command::Select(args) => select_command::run(&args, &registry, out),
+        Command::Cluster(args) => cluster_command::run(&args, &registry, out),
+        Command::Sweep(args) => sweep_command::run(&args, &registry, out),
+        Command::Env(args) => env_command::run(&args, &registry, out),
+        Command::Physics(args) => physics_command::run(&args, &registry, out),
+    };
+    outcome.unwrap_or_else(report)
+}
+
+/// The command line; help of `run` explains the settings of all registered parts.
+fn parse(registry: &Registry) -> Cli {
+    let settings = autoqd::config::settings_help(registry);
+    let command = Cli::command().mut_subcommand("run", |run| run.after_long_help(settings));
+    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// One line and exit code 2; a reader that went away, as with `| head`, is no error.
+fn report(error: anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &std::io::Error| cause.kind() == ErrorKind::BrokenPipe;
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {}", message(&error));
+    ExitCode::from(2)
+}
+
+/// An error and its causes, each said once: many messages already include what the system said.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
+        true => cause,
+        false if said.contains(&cause) => said,
+        false => format!("{said}: {cause}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    #[test]
+    fn what_the_system_says_is_printed_once() {
+        let nowhere = std::path::Path::new("/nowhere/run/file");
+        let refused =
+            autoqd::run_folder::write_atomic(nowhere, |_| Ok(())).context("cannot go on").unwrap_err();
+        let message = super::message(&refused);
+        assert!(message.starts_with("cannot go on: cannot write /nowhere/run/file: "), "{message}");
+        assert_eq!(message.matches("os error").count(), 1, "{message}");
+    }
+}
