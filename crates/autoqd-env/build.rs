@@ -1,4 +1,4 @@
-//! Compiles Box2D, and finds libmujoco for the programs and tests of this package and of those that depend on it.
+//! Compiles Box2D, and locates libmujoco for the programs and tests of this package and of those that depend on it.
 
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ struct Change {
 
 /// Statistics that every thread writes become thread-local. The stack allocator's checks would throw out of
 /// destructors, which ends the process, when a failed assertion elsewhere unwinds a step. Nobody reads the times that
-/// Box2D takes of its parts, so its timer stands still. Loops over all bodies that do nothing to static ones end at the
+/// Box2D takes of its parts, so its timer is stopped. Loops over all bodies that do nothing to static ones end at the
 /// first: bodies made later come first, and all terrain is made before the robot. The velocity constraints of an
 /// island may be solved elsewhere, together with those of other worlds.
 const CHANGES: [Change; 13] = [

@@ -1,9 +1,9 @@
 //! Steps per second of every task: the bare simulator, our environment, and others where they are installed.
 //!
-//! Everything of a task is measured in turns within the same minute, and medians are printed. Rates of one thread are
-//! per second of CPU time where the system tells it; rates of two threads, and the rate of one they are compared
-//! with, are wall clock. `AUTOQD_PYTHON` names a Python with Gymnasium and EnvPool, `AUTOQD_BENCH_ROUNDS` the number
-//! of turns.
+//! All variants of a task are measured in turns within the same minute, and medians are printed. Rates of one thread
+//! are per second of CPU time where the system reports it; rates of two threads, and the rate of one they are compared
+//! with, are wall clock. `AUTOQD_PYTHON` names a Python with Gymnasium and EnvPool, `AUTOQD_BENCH_ROUNDS` the number of
+//! turns.
 
 use autoqd_env::{Action, BipedalWalkerTask, Environment, LocomotionTask, NumpyRng, Perturbation, Seed};
 use autoqd_env::{WorldReuse, gymnasium_id, load_task};
@@ -94,7 +94,7 @@ fn bare_box2d(tape: &Tape) {
     }
 }
 
-/// Runs the tape on our environment until it ends or is told to stop; how many steps it made.
+/// Runs the tape on our environment until it ends or is told to stop; returns the number of steps.
 fn ours(world: &mut dyn Environment, tape: &Tape, stop: &AtomicBool) -> usize {
     let mut observation = vec![0.0; world.spec().observation_size];
     for (step, (action, start)) in tape.actions.iter().zip(&tape.starts).enumerate() {
@@ -110,7 +110,7 @@ fn ours(world: &mut dyn Environment, tape: &Tape, stop: &AtomicBool) -> usize {
     tape.actions.len()
 }
 
-/// CPU time of this thread in seconds, or wall time where the system does not tell.
+/// CPU time of this thread in seconds, or wall time where the system does not report it.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = stat.and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());

@@ -2,7 +2,7 @@
 
 use crate::{Action, EnvError, EnvSpec};
 
-/// Refuses an action of the wrong size or with a component that is not finite.
+/// Rejects an action of the wrong size or with a component that is not finite.
 pub(crate) fn action(spec: &EnvSpec, action: Action<'_>) -> Result<(), EnvError> {
     if action.len() != spec.action_size {
         let (task, got, expected) = (spec.name.clone(), action.len(), spec.action_size);
@@ -16,7 +16,7 @@ pub(crate) fn action(spec: &EnvSpec, action: Action<'_>) -> Result<(), EnvError>
     }
 }
 
-/// Refuses a buffer that does not have the length of an observation.
+/// Rejects a buffer that does not have the length of an observation.
 pub(crate) fn observation(spec: &EnvSpec, buffer: &[f64]) -> Result<(), EnvError> {
     if buffer.len() == spec.observation_size {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn observation(spec: &EnvSpec, buffer: &[f64]) -> Result<(), EnvError
     Err(EnvError::ObservationSize { task, got, expected })
 }
 
-/// Refuses a perturbation outside `low..=high`; NaN is outside.
+/// Rejects a perturbation outside `low..=high`; NaN is outside.
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
 pub(crate) fn range(task: &str, knob: &'static str, value: f64, low: f64, high: f64) -> Result<(), EnvError> {
     if (low..=high).contains(&value) {

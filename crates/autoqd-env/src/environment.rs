@@ -1,8 +1,8 @@
-//! One world: reset, step, and the hand-made measures of the episode.
+//! One world: reset, step, and the hand-designed measures of the episode.
 
 use crate::{EnvError, Pose, Scene, Seed};
 
-/// One hand-made behaviour measure of a task and its bounds.
+/// One hand-designed behaviour measure of a task and its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasureSpec {
     /// Name as shown in tables and file columns.
@@ -30,7 +30,7 @@ pub struct EnvSpec {
     pub max_episode_steps: usize,
     /// Names of the reward terms, in the order of [`Environment::reward_terms`].
     pub reward_terms: Vec<String>,
-    /// The hand-made measures.
+    /// The hand-designed measures.
     pub measures: Vec<MeasureSpec>,
     /// Lowest objective that counts: threshold_min of the search archive and offset of the QD score.
     pub objective_min: f64,
@@ -104,7 +104,7 @@ pub trait Environment: Send {
     /// Advances one step and writes the new observation.
     fn step(&mut self, action: Action<'_>, observation: &mut [f64]) -> Result<Transition, EnvError>;
 
-    /// Writes the hand-made measures of the episode so far.
+    /// Writes the hand-designed measures of the episode so far.
     fn measures(&self, out: &mut [f64]);
 
     /// The reward terms of the last step, in the order of [`EnvSpec::reward_terms`].

@@ -60,7 +60,7 @@ pub enum EnvError {
         /// Largest possible value.
         high: f64,
     },
-    /// The simulator refused to build a world.
+    /// The simulator failed to build a world.
     #[error("task '{task}': the simulator could not build the world: {message}")]
     World {
         /// Name of the task.
@@ -105,10 +105,10 @@ pub enum EnvError {
     TaskFile {
         /// Path of the file.
         path: String,
-        /// What the reader found, with line and column.
+        /// The parser's message, with line and column.
         message: String,
     },
-    /// A value in a task file makes no sense.
+    /// A value in a task file is invalid.
     #[error("task '{task}': {message}")]
     TaskValue {
         /// Name of the task.
@@ -116,7 +116,7 @@ pub enum EnvError {
         /// What is wrong, and what would be right.
         message: String,
     },
-    /// MuJoCo refuses a model.
+    /// MuJoCo rejects a model.
     #[error("model {path}: {message}")]
     Model {
         /// Path of the MJCF file.

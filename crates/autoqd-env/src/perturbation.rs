@@ -19,7 +19,7 @@ pub enum Margin {
     PaperEra,
 }
 
-/// What is changed about a task's physics. The default changes nothing.
+/// Changes to a task's physics. The default changes nothing.
 ///
 /// ```
 /// use autoqd_env::Perturbation;
@@ -59,7 +59,7 @@ impl Perturbation {
         *self == Self::default()
     }
 
-    /// Both perturbations at once: the scales multiply, `self` decides where it says anything else.
+    /// Both perturbations at once: the scales multiply, `self` decides in everything else that it sets.
     #[cfg(feature = "mujoco")]
     pub(crate) fn and(&self, base: &Self) -> Self {
         Self {
@@ -70,14 +70,14 @@ impl Perturbation {
         }
     }
 
-    /// Refuses scales that no simulator survives.
+    /// Rejects scales that no simulator survives.
     #[cfg(any(feature = "mujoco", feature = "box2d"))]
     pub(crate) fn check_scales(&self, task: &str) -> Result<(), EnvError> {
         checks::range(task, "friction_scale", self.friction_scale, 0.0, 1e3)?;
         checks::range(task, "mass_scale", self.mass_scale, 1e-3, 1e3)
     }
 
-    /// Refuses an absolute friction where the task has no single ground to give it to.
+    /// Rejects an absolute friction where the task has no single ground to give it to.
     #[cfg(feature = "mujoco")]
     pub(crate) fn refuse_friction(&self, task: &str) -> Result<(), EnvError> {
         match self.friction {
@@ -90,7 +90,7 @@ impl Perturbation {
         }
     }
 
-    /// Refuses the MuJoCo margin switch where there is no MuJoCo.
+    /// Rejects the MuJoCo margin switch where there is no MuJoCo.
     #[cfg(feature = "box2d")]
     pub(crate) fn refuse_margin(&self, task: &str) -> Result<(), EnvError> {
         match self.margin {
@@ -103,7 +103,7 @@ impl Perturbation {
         }
     }
 
-    /// Refuses every perturbation, for tasks without physics to change.
+    /// Rejects every perturbation, for tasks without physics to change.
     pub fn refuse_all(&self, task: &str) -> Result<(), EnvError> {
         if self.is_none() {
             return Ok(());

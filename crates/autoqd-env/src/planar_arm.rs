@@ -1,4 +1,4 @@
-//! An arm of equal links in the plane that should reach everywhere with evenly bent joints. Needs no simulator.
+//! A planar arm of equal links that should reach everywhere with evenly bent joints. Needs no simulator.
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -1,4 +1,4 @@
-//! A point mass in a deceptive maze: the straight way to the goal ends in a trap. Needs no simulator.
+//! A point mass in a deceptive maze: the straight path to the goal ends in a trap. Needs no simulator.
 
 use crate::{
     Action, EnvError, EnvSpec, Environment, MeasureSpec, NumpyRng, Pose, Scene, Seed, Shape, ShapeKind, Task,
@@ -11,7 +11,7 @@ const START: [f64; 2] = [0.5, 0.1];
 /// Largest distance of the start from [`START`] along each axis.
 const START_NOISE: f64 = 0.02;
 const GOAL: [f64; 2] = [0.5, 0.9];
-/// Nearer than this is there.
+/// The goal is reached within this distance.
 const GOAL_RADIUS: f64 = 0.05;
 const GOAL_REWARD: f64 = 1.0;
 /// Share of the speed that a step keeps, and what a full action adds: at most 0.025 per step.

@@ -56,17 +56,17 @@ impl NumpyRng {
         bits as u32
     }
 
-    /// A number of [0, 1) with 53 random bits.
+    /// A number in [0, 1) with 53 random bits.
     pub fn double(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// A number of [low, high).
+    /// A number in [low, high).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.double()
     }
 
-    /// An integer of low..high, by Lemire's method as numpy does it.
+    /// An integer in low..high, by Lemire's method as numpy does it.
     ///
     /// # Panics
     /// If the range is empty.
@@ -125,7 +125,7 @@ impl NumpyRng {
     }
 }
 
-/// numpy's hash of 32-bit words whose constant runs on from call to call.
+/// numpy's hash of 32-bit words whose constant carries over from call to call.
 struct RunningHash {
     constant: u32,
     multiplier: u32,

@@ -33,7 +33,7 @@ pub struct Shape {
     pub size: [f64; 3],
     /// Corners of a polygon or points of a polyline, in the shape's own frame; empty for solids.
     pub points: Vec<[f64; 2]>,
-    /// Red, green, blue and opacity of 0 to 1.
+    /// Red, green, blue and opacity, from 0 to 1.
     pub rgba: [f32; 4],
     /// Name of the shape in the model, empty if it has none.
     pub name: String,

@@ -62,7 +62,7 @@ impl From<u128> for Seed {
 impl FromStr for Seed {
     type Err = EnvError;
 
-    /// Reads decimal digits, as many as there are.
+    /// Reads any number of decimal digits.
     fn from_str(text: &str) -> Result<Self, EnvError> {
         let digits = text.as_bytes();
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {

@@ -30,7 +30,7 @@ pub trait Worlds: Send {
         transitions: &mut [Transition],
     ) -> Result<(), EnvError>;
 
-    /// Writes the hand-made measures of the episode in one lane so far.
+    /// Writes the hand-designed measures of the episode in one lane so far.
     fn measures(&self, lane: usize, out: &mut [f64]);
 }
 

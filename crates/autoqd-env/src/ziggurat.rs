@@ -37,7 +37,7 @@ impl Tables {
             let inner = (-2.0 * (LAYER_AREA / edge + density).ln()).sqrt();
             tables.inside[layer + 1] = (inner / edge * MAGNITUDES).round_ties_even() as u64;
             edge = inner;
-            // One of numpy's numbers is not the nearest one; the layers below follow from it.
+            // One of numpy's numbers is not the nearest one; the layers below are derived from it.
             density = if layer == 38 { gauss(edge).next_up() } else { gauss(edge) };
             tables.width[layer] = edge / MAGNITUDES;
             tables.density[layer] = density;

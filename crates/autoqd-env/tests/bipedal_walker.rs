@@ -1,4 +1,4 @@
-//! BipedalWalker depends on seed and actions alone. That it is Gymnasium's, bit for bit, is the business of the golden
+//! BipedalWalker depends on seed and actions alone. That it is Gymnasium's, bit for bit, is checked by the golden
 //! tests.
 #![cfg(feature = "box2d")]
 

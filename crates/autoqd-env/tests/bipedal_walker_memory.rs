@@ -1,4 +1,4 @@
-//! BipedalWalker's worlds give their memory back. Alone in its program, since it looks at the whole process.
+//! BipedalWalker's worlds free their memory. A test program of its own, since it measures the whole process.
 #![cfg(feature = "box2d")]
 
 use autoqd_env::{BipedalWalkerTask, Environment, Seed, WorldReuse};

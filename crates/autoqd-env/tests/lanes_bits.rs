@@ -133,7 +133,7 @@ fn a_diverging_lane_stops_and_touches_no_other() {
             for lane in [0, 1, 2, 4, 5, 7] {
                 assert!(Some(bits(&batch, lane)) == undisturbed[lane], "{task}, {backend}: lane {lane}");
             }
-            // The lane can be used again, as if nothing had been.
+            // The lane can be used again, as if nothing had happened.
             for lane in [3, 6] {
                 running[lane] = Episode::begin(&scene, &mut batch, lane, lane as u64);
             }

@@ -7,7 +7,7 @@ use autoqd_lanes::{Backend, LANES};
 use std::fmt::Write;
 
 const LIMIT: f64 = 1e-8;
-/// Some random mechanisms drive themselves apart; what is faster than this is no physics any more, and a step
+/// Some random mechanisms drive themselves apart; what is faster than this is no longer physics, and a step
 /// magnifies rounding by orders of magnitude.
 const FASTEST: f64 = 100.0;
 
@@ -261,7 +261,7 @@ fn check(seed: u64) -> Option<(Worst, usize)> {
     let backend = Backend::best().expect("a CPU with fused multiply-add");
     let mut pair = match SideBySide::from_mjcf(&xml, backend) {
         Ok(pair) => pair,
-        // A model that nothing drives or moves.
+        // A model without anything that drives or moves.
         Err(error) if error.to_string().contains("no actuators") => return None,
         Err(error) => panic!("model {seed}: {error}\n{xml}"),
     };

@@ -1,4 +1,4 @@
-//! The tasks on the lanes engine mean what they mean on libmujoco.
+//! Tasks behave on the lanes engine as they do on libmujoco.
 #![cfg(feature = "mujoco")]
 
 use autoqd_env::lanes::{CheckOptions, check, stream};

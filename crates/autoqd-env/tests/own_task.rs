@@ -1,4 +1,4 @@
-//! Tasks from files: the worked example, every kind of term, and what happens to bad input.
+//! Tasks from files: the worked example, every kind of term, and how bad input is handled.
 #![cfg(feature = "mujoco")]
 
 mod common;
@@ -249,7 +249,7 @@ fn a_models_own_memory_size_cannot_end_the_process() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However a task file is mangled, it is read or refused, never a crash.
+    /// However a task file is mangled, it is read or rejected, never a crash.
     #[test]
     fn mangled_task_files_are_read_or_refused(edits in prop::collection::vec((any::<u16>(), 0..6_u8, ".{0,6}"), 1..5)) {
         let mut lines: Vec<String> = TASK.lines().map(String::from).collect();

@@ -7,7 +7,7 @@ use crate::simd::Lane;
 use crate::vector::*;
 
 impl<F: Lane> Spatial<F> {
-    /// Inertias of the bodies and of what hangs on them, and the packed inertia matrix.
+    /// Inertias of the bodies and of their subtrees, and the packed inertia matrix.
     #[inline(always)]
     pub(crate) fn inertia(&mut self, model: &Compiled, mass_matrix: &mut [F]) {
         for (b, body) in model.bodies.iter().enumerate().skip(1) {
@@ -93,7 +93,7 @@ pub(crate) fn inertia_times<F: Lane>(i: &SpatialInertia<F>, v: &V6<F>) -> V6<F> 
 }
 
 impl<F: Lane> Planar<F> {
-    /// Inertias of the bodies and of what hangs on them, and the packed inertia matrix.
+    /// Inertias of the bodies and of their subtrees, and the packed inertia matrix.
     #[inline(always)]
     pub(crate) fn inertia(&mut self, model: &Compiled, plan: &PlanarPlan, mass_matrix: &mut [F]) {
         for (b, body) in model.bodies.iter().enumerate().skip(1) {

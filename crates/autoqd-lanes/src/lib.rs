@@ -3,7 +3,7 @@
 //! [`model::Model`] describes a mechanism in MuJoCo's terms, [`Compiled`] holds what is derived from it, and
 //! [`Batch`] simulates eight worlds of it at once. One step agrees with libmujoco's to rounding: the same
 //! formulation, the same solver with the same stopping rules, in another order of operations. Over long runs with
-//! contacts trajectories part, as those of any two versions of a simulator do.
+//! contacts trajectories diverge, as those of any two versions of a simulator do.
 //!
 //! Supported are trees of free, ball, slide and hinge joints; springs, damping, armature, limits; motors, position
 //! and velocity actuators; spheres, capsules, boxes and cylinders on planes, spheres and capsules among themselves;

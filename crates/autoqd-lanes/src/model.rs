@@ -40,7 +40,7 @@ pub struct Options {
 /// A rigid body. The first of a model is the world, and parents come before their children.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// Index of the body it hangs on.
+    /// Index of its parent body.
     pub parent: usize,
     /// Position in the parent's frame.
     pub position: [f64; 3],
@@ -58,7 +58,7 @@ pub struct Body {
     pub inverse_weight: f64,
 }
 
-/// What a joint lets move.
+/// The motion a joint allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
     /// Everything: three translations and a rotation (7 coordinates, 6 velocities).
@@ -116,7 +116,7 @@ pub struct Limit {
 pub struct Joint {
     /// The body it moves.
     pub body: usize,
-    /// What it lets move.
+    /// The motion it allows.
     pub kind: JointKind,
     /// Anchor in the body's frame.
     pub position: [f64; 3],

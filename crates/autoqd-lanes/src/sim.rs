@@ -272,7 +272,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
     }
 }
 
-/// What a batch needs of its simulation, whatever the lane type.
+/// What a batch needs from its simulation, whatever the lane type.
 pub(crate) trait Engine: Send {
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]);
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]);

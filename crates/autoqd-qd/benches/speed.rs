@@ -69,7 +69,7 @@ fn selected(name: &str) -> bool {
     filters.peek().is_none() || filters.any(|f| name.contains(&f))
 }
 
-/// CPU time of all threads so far; zero where the system does not tell.
+/// CPU time of all threads so far; zero where the system does not report it.
 fn cpu_time() -> Duration {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
     let text = tasks.flatten().filter_map(|t| std::fs::read_to_string(t.path().join("schedstat")).ok());

@@ -107,7 +107,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Strict mode: the whole batch is refused when one row has a defect.
+    /// Strict mode: the whole batch is rejected when one row has a defect.
     pub(crate) fn check_all_finite(&self) -> Result<()> {
         for row in 0..self.len() {
             let solution = all_finite(self.solutions.row(row));

@@ -19,7 +19,7 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
-    /// A parameter of a constructor has no meaning.
+    /// A parameter of a constructor is invalid.
     #[error("{name} = {value} is not allowed; {remedy}")]
     Parameter {
         /// The parameter.
@@ -63,7 +63,7 @@ pub enum Error {
     Unsupported {
         /// The operation.
         what: &'static str,
-        /// The type that refuses.
+        /// The type that does not support it.
         by: &'static str,
         /// What to do.
         remedy: &'static str,

@@ -52,7 +52,7 @@
 //! }
 //! ```
 //!
-//! # What to choose
+//! # Which to choose
 //!
 //! | you have | take |
 //! |---|---|
@@ -60,11 +60,11 @@
 //! | more measures, a fixed number of cells | [`CvtConfig`] |
 //! | many or learned measures without ranges | [`DominatedNoveltyConfig`] |
 //! | up to some hundred parameters | [`StrategyConfig::CmaEs`] |
-//! | a thousand parameters and short lives | [`StrategyConfig::Isotropic`]: C stays near I anyway |
+//! | a thousand parameters and short runs | [`StrategyConfig::Isotropic`]: C stays near I anyway |
 //! | many thousand parameters | [`StrategyConfig::SepCmaEs`], [`StrategyConfig::LmMaEs`] |
 //! | plain MAP-Elites | [`IsoLineConfig`] or [`GaussianConfig`] with an elitist archive |
 //!
-//! # What holds
+//! # Guarantees
 //!
 //! * Archive arithmetic and strategies are pyribs': recorded runs replay (cells, status and identities exactly, values
 //!   to 1e-12, states to 1e-9). The page `docs/coming-from-pyribs.md` lists every deliberate difference.
@@ -72,7 +72,7 @@
 //!   unit of the CPU, so its last bits may differ between kinds of CPU; everything else is the same everywhere.)
 //!   Everything implements serde's traits and continues after loading as if nothing had happened.
 //! * A candidate with a non-finite number is never stored, ranks last, and is counted; strict mode makes it an error.
-//!   No sequence of calls leaves a NaN in a state; a strategy that would is restarted and says why ([`Restart`]).
+//!   No sequence of calls leaves a NaN in a state; a strategy that would is restarted and reports why ([`Restart`]).
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 

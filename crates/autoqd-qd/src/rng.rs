@@ -50,7 +50,7 @@ impl Rng {
     pub fn index(&mut self, n: usize) -> usize {
         assert!(n > 0, "cannot draw an index from nothing");
         let n = n as u64;
-        // Lemire: the high half of the product is uniform once the low half is outside the unfair remainder.
+        // Lemire: the high half of the product is uniform once the low half is outside the biased remainder.
         let unfair = n.wrapping_neg() % n;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(n);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_first_numbers_of_a_stream_are_fixed() {
-        // A change of the generator below us would break every stored seed.
+        // A change in the underlying generator would break every stored seed.
         let mut rng = Rng::new(0, 0);
         assert_eq!(rng.next_u64(), 13080132717333068652);
         assert_eq!(rng.normal().to_bits(), 13817730424566365364);

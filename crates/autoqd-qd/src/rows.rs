@@ -1,4 +1,4 @@
-//! A borrowed row-major matrix: the form in which batches travel.
+//! A borrowed row-major matrix: the form in which batches are passed.
 
 use crate::error::{Error, Result};
 
@@ -40,7 +40,7 @@ impl<'a> Rows<'a> {
         Self { data: &[], width }
     }
 
-    /// For data whose shape this crate made itself.
+    /// For data whose shape this crate produced itself.
     pub(crate) fn trusted(data: &'a [f64], width: usize) -> Self {
         debug_assert!(if width == 0 { data.is_empty() } else { data.len().is_multiple_of(width) });
         Self { data, width }

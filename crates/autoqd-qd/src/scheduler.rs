@@ -21,7 +21,7 @@ pub enum AddMode {
     Single,
 }
 
-/// What the caller found out about the candidates of the last `ask`.
+/// The caller's evaluation of the candidates of the last `ask`.
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluations<'a> {
     /// Objectives; larger is better.
@@ -32,7 +32,7 @@ pub struct Evaluations<'a> {
     pub fields: Option<Rows<'a>>,
 }
 
-/// What a tell did.
+/// The outcome of a `tell`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TellReport {
     /// The main archive's answer.
@@ -43,7 +43,7 @@ pub struct TellReport {
     pub restarts: Vec<(usize, Restart)>,
 }
 
-/// What a scheduler keeps besides its emitters, to be stored with them.
+/// The state of a scheduler besides its emitters, stored with them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SchedulerState {
     solutions: Vec<f64>,
@@ -103,7 +103,7 @@ impl<E: Emitter> Scheduler<E> {
         &mut self.emitters
     }
 
-    /// What is kept besides the emitters.
+    /// The state besides the emitters.
     pub fn state(&self) -> SchedulerState {
         SchedulerState {
             solutions: self.solutions.clone(),
@@ -113,10 +113,10 @@ impl<E: Emitter> Scheduler<E> {
         }
     }
 
-    /// Puts back what [`Scheduler::state`] returned.
+    /// Restores what [`Scheduler::state`] returned.
     ///
     /// # Errors
-    /// When the emitters have another number or size of candidates.
+    /// When the number or size of the emitters' candidates differs.
     pub fn restore(&mut self, state: SchedulerState) -> Result<()> {
         let remedy = "restore it into a scheduler with the same emitters";
         check_len("stored candidates", self.ids.len(), state.ids.len(), remedy)?;
@@ -155,7 +155,7 @@ impl<E: Emitter> Scheduler<E> {
     /// Asks every emitter; the rows of the first emitter come first.
     ///
     /// # Errors
-    /// When the archive's solutions have another size.
+    /// When the size of the archive's solutions differs.
     pub fn ask(&mut self, archive: &dyn Archive) -> Result<Rows<'_>> {
         let dim = self.emitters[0].solution_dim();
         check_len("solution size of the archive", dim, archive.schema().solution_dim(), "use one size")?;
@@ -198,7 +198,7 @@ impl<E: Emitter> Scheduler<E> {
         Ok(TellReport { add, result, restarts })
     }
 
-    /// Tells the emitters only, for callers that insert on their own.
+    /// Tells the emitters only, for callers that insert candidates themselves.
     ///
     /// # Errors
     /// When sizes do not fit, or without a preceding `ask`.

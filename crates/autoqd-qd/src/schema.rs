@@ -15,11 +15,11 @@ pub struct Field {
 
 /// The shape of an elite: sizes of solution and measures, and the extra fields in declared order.
 ///
-/// The fields of an elite lie behind one another in one row; [`Schema::field_range`] finds one.
+/// The fields of an elite follow one another in one row; [`Schema::field_range`] finds one.
 ///
 /// ```
 /// use autoqd_qd::Schema;
-/// let schema = Schema::new(800, 4)?.with_field("embedding", 100)?.with_field("length", 1)?;
+/// let schema = Schema::new(800, 4)?.with_field("features", 100)?.with_field("length", 1)?;
 /// assert_eq!(schema.fields_width(), 101);
 /// assert_eq!(schema.field_range("length")?, 100..101);
 /// # Ok::<(), autoqd_qd::Error>(())

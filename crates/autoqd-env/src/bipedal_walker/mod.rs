@@ -40,14 +40,14 @@ fn sign(x: f64) -> f64 {
     f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
 }
 
-/// What becomes of the Box2D world when an episode ends.
+/// What happens to the Box2D world when an episode ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorldReuse {
     /// A new world for every episode: what happens depends on seed and actions alone.
     #[default]
     Never,
-    /// Gymnasium's way: the bodies are replaced in one world, whose broad phase remembers earlier episodes, so the
-    /// order of contacts and with it the last digits depend on the environment's past.
+    /// As in Gymnasium: the bodies are replaced in one world, whose broad phase remembers earlier episodes, so the
+    /// order of contacts and with it the last digits depend on the environment's history.
     Always,
 }
 
@@ -168,7 +168,7 @@ pub struct BipedalWalker {
 }
 
 impl BipedalWalker {
-    /// The random generator as it stands.
+    /// The random generator in its present state.
     pub fn rng(&self) -> &NumpyRng {
         &self.rng
     }
@@ -206,13 +206,13 @@ impl BipedalWalker {
         self.arrive(state);
     }
 
-    /// Takes over what a step led to; none if Box2D gave up.
+    /// Stores the state after a step; none if Box2D gave up.
     fn arrive(&mut self, state: Option<State>) {
         self.state = state.unwrap_or(self.state);
         self.alive = state.is_some() && self.finite();
     }
 
-    /// Books the step that led to the current state.
+    /// Records the step that led to the current state.
     fn conclude(&mut self, action: Action<'_>, observation: &mut [f64]) -> Transition {
         self.steps += 1;
         let truncated = self.steps >= MAX_EPISODE_STEPS;
@@ -309,7 +309,7 @@ impl Environment for BipedalWalker {
             self.rng = NumpyRng::from_seed(seed);
         }
         body::draw(&mut self.rng, &mut self.heights, &mut self.definition);
-        // A world that diverged is never built upon.
+        // A world that diverged is never reused.
         let keep_world = self.reuse == WorldReuse::Always && self.alive;
         self.alive = false;
         self.world.build(&self.definition, keep_world).map_err(refused)?;

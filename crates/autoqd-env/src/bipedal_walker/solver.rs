@@ -121,7 +121,7 @@ struct Velocity {
     angular: Wide,
 }
 
-/// What a unit impulse does to a body, and where it acts.
+/// The effect of a unit impulse on a body, and where it acts.
 #[derive(Clone, Copy, Debug)]
 struct Lever {
     inverse_mass: Wide,

@@ -1,8 +1,8 @@
 //! Several walkers in lockstep, whose velocity constraints are solved together.
 //!
 //! Box2D runs each world's step in a coroutine, which pauses where the velocity constraints of the step are known. When
-//! all have come there, one vectorised solver (`solver.rs`) does for all of them what Box2D would do for each, to the bit,
-//! and the steps go on. Alone, a step spends about three quarters of its time on these constraints.
+//! all have reached that point, one vectorised solver (`solver.rs`) does for all of them what Box2D would do for each,
+//! to the bit, and the steps continue. Alone, a step spends about three quarters of its time on these constraints.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -16,13 +16,13 @@ use super::world::{Failure, Island, Motors, State};
 use super::{ACTION_SIZE, BipedalWalker, BipedalWalkerTask, OBSERVATION_SIZE, WorldReuse, motors, refused};
 use crate::{Action, EnvError, EnvSpec, Environment, Seed, Transition, Worlds};
 
-/// With fewer steps than this at a time Box2D's own solver is used: the common one takes about as long as three of it,
-/// however many lanes wait (estimated from profiles).
+/// With fewer steps than this at a time Box2D's own solver is used: the shared solver takes about as long as three of
+/// Box2D's, however many lanes wait (estimated from profiles).
 const WORTHWHILE: usize = 4;
 /// Box2D needs a few kilobytes.
 const STACK_SIZE: usize = 128 * 1024;
 
-/// A step of Box2D on its way. It ends with the state it led to, or with none if Box2D gave up.
+/// A Box2D step in progress. It ends with the resulting state, or with none if Box2D gave up.
 type Step = Coroutine<(), (), Option<State>, DefaultStack>;
 
 /// As many walkers as the solver has lanes.
@@ -44,14 +44,14 @@ enum Stage {
     Idle(DefaultStack),
     /// For the solution of its velocity constraints.
     Waiting(Step),
-    /// With the state it led to.
+    /// With the resulting state.
     Over(DefaultStack, Option<State>),
     /// Within a function of [`Lane`].
     Between,
 }
 
-// SAFETY: no step is on its way outside of `Walkers::step`, so a lane that moves to another thread has none, and
-// all else in it may move.
+// SAFETY: no step is in progress outside of `Walkers::step`, so a lane that moves to another thread has none, and
+// everything else in it may move.
 unsafe impl Send for Lane {}
 
 impl Walkers {
@@ -92,7 +92,7 @@ impl Lane {
             let mut state = State::default();
             let context = std::ptr::from_ref(yielder).cast_mut().cast();
             // SAFETY: `Walkers::step` finishes the step before anything else happens to the lane; `waiting_island`
-            // gives the island away only while the step waits.
+            // hands the island out only while the step waits.
             unsafe { world.step(&motors, &mut state, island, pause, context) }.then_some(state)
         });
         self.go_on(step);
@@ -106,7 +106,7 @@ impl Lane {
     }
 
     fn waiting_island(&mut self) -> Option<&mut Island> {
-        // SAFETY: the step is the only other one with access, and it is paused as long as `self` is borrowed.
+        // SAFETY: only the step has access besides this, and it is paused as long as `self` is borrowed.
         matches!(self.stage, Stage::Waiting(_)).then(|| unsafe { &mut *self.island.get() })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Plain arrays that the compiler turns into vector code where it is allowed to; every operation is the IEEE one of
 //! the scalar type, so a lane holds what Box2D would compute alone. Loops and no closures: closures are not inlined
-//! before the instruction set is enabled.
+//! before the instruction set is enabled. Kept separate from the lanes of `autoqd-lanes`, which are eight `f64` with
+//! fused multiply-adds behind a trait: sixteen `f32` without fusing share no operation with them.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -69,7 +70,7 @@ impl Mask {
 
 impl Wide {
     pub const ZERO: Self = Self([0.0; LANES]);
-    /// Leaves any number as it is when added, negative zero too.
+    /// Leaves any number unchanged when added, negative zero too.
     pub const NEGATIVE_ZERO: Self = Self([-0.0; LANES]);
 
     /// `self` where it is smaller, else `other`: Box2D's `b2Min`.

@@ -147,7 +147,7 @@ impl Island {
 
 #[cfg(test)]
 impl Island {
-    /// Constraints of no particular robot that do not blow up.
+    /// Constraints of no particular robot, chosen not to diverge.
     pub fn random(number: &mut impl FnMut() -> f32) -> Self {
         let mut island = Self::default();
         island.velocity.as_flattened_mut().iter_mut().for_each(|v| *v = number());
@@ -246,7 +246,7 @@ impl World {
         if done == 1 { Ok(()) } else { Err(Failure::last()) }
     }
 
-    /// One step and what it led to; `false` if Box2D gave up.
+    /// One step and the resulting state; `false` if Box2D gave up.
     pub fn step(&mut self, motors: &Motors, state: &mut State) -> bool {
         // SAFETY: as in `build`.
         unsafe { autoqd_walker_step(self.0.as_ptr(), motors, state) == 1 }
@@ -277,7 +277,7 @@ impl World {
     }
 }
 
-/// Access to a world that somebody else owns.
+/// Access to a world that is owned elsewhere.
 pub struct Handle(NonNull<Opaque>);
 
 impl Handle {

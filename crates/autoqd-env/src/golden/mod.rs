@@ -1,7 +1,8 @@
 //! Replays recordings of Gymnasium and compares every number, bit for bit.
 //!
 //! A recording is a plain or gzipped JSON file: one environment, its compiled constants, and rollouts with seeds,
-//! actions and all that came back. [`check_file`] feeds the actions to our environment and reports what differs.
+//! actions and everything that was returned. [`check_file`] feeds the actions to our environment and reports what
+//! differs.
 
 #[cfg(feature = "mujoco")]
 mod constants;

@@ -129,7 +129,7 @@ impl Episode {
         }
     }
 
-    /// Refuses lists of different lengths, so that the replay can index them.
+    /// Rejects lists of different lengths, so that the replay can index them.
     fn check(&self) -> Result<(), String> {
         let lists = [
             ("action", Some(self.action.len())),

@@ -11,7 +11,7 @@ pub struct Report {
     pub steps: usize,
     /// Numbers compared.
     pub values: usize,
-    /// Numbers that differ, or should be there and are not.
+    /// Numbers that differ or are missing.
     pub mismatches: usize,
     /// The first of them: where, what is, what should be.
     pub first: Option<String>,

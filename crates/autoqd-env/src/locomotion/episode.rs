@@ -1,4 +1,4 @@
-//! What a world keeps of its episode: rewards, health and measures, whichever simulator steps it.
+//! What a world keeps about its episode: rewards, health and measures, whichever simulator steps it.
 
 use super::measure::Record;
 use super::reward::Step;
@@ -11,7 +11,7 @@ pub(crate) struct Episode {
     /// Whether there is an episode to step.
     pub alive: bool,
     steps: usize,
-    /// Per reward term: what it remembers of the state before a step.
+    /// Per reward term: what it remembers from the state before a step.
     before: Vec<[f64; 3]>,
     /// The terms of the last reward, with their signs.
     pub terms: Vec<f64>,
@@ -44,7 +44,7 @@ impl Episode {
         recipe.observe(state, observation);
     }
 
-    /// Keeps what the rewards need of the state before a step.
+    /// Keeps what the rewards need from the state before a step.
     pub fn remember(&mut self, recipe: &Recipe, state: &impl State) {
         for (before, term) in self.before.iter_mut().zip(&recipe.rewards) {
             *before = term.before(state);

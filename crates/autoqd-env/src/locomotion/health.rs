@@ -1,4 +1,4 @@
-//! When an episode is lost.
+//! When a state is unhealthy, which may end the episode.
 
 use super::names::Names;
 use super::state::State;

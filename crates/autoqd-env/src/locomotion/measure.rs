@@ -1,4 +1,4 @@
-//! Hand-made behaviour measures of an episode.
+//! Hand-designed behaviour measures of an episode.
 
 use super::dot::dot;
 use super::names::Names;
@@ -52,7 +52,7 @@ impl Definition {
         MeasureSpec { name: self.name.clone(), low: 0.0, high: 1.0 }
     }
 
-    /// What has to be kept of an episode to compute the measure.
+    /// What must be kept from an episode to compute the measure.
     pub fn record(&self, max_steps: usize) -> Record {
         match &self.what {
             What::Foot { .. } => Record::Foot { touches: 0 },

@@ -3,7 +3,7 @@
 use crate::EnvError;
 use crate::mujoco::{Model, Object};
 
-/// Finds named things, and says what there is when one is missing.
+/// Finds named elements, and lists the existing names when one is missing.
 pub(super) struct Names<'a> {
     pub model: &'a Model,
     pub task: &'a str,
@@ -59,7 +59,7 @@ impl Names<'_> {
     }
 
     fn find(&self, object: Object, kind: &'static str, name: &str, count: usize) -> Result<usize, EnvError> {
-        // A zero byte cannot be part of a name in MuJoCo, and the lookup refuses it by a panic.
+        // A zero byte cannot be part of a name in MuJoCo, and the lookup panics on it.
         let found = (!name.contains('\0')).then(|| self.model.name_to_id(object, name)).flatten();
         found.ok_or_else(|| {
             let known: Vec<_> = (0..count).filter_map(|id| self.model.id_to_name(object, id)).collect();

@@ -90,7 +90,7 @@ impl What {
     }
 }
 
-/// Refuses an empty or not finite interval; `clamp` panics on those.
+/// Rejects an empty or non-finite interval; `clamp` panics on those.
 pub(super) fn check_clip(clip: Option<[f64; 2]>, names: &Names<'_>) -> Result<(), EnvError> {
     match clip {
         Some([low, high]) if low.is_nan() || high.is_nan() || low > high => {

@@ -41,7 +41,7 @@ impl Mover {
     }
 }
 
-/// What a term may look at besides the state.
+/// What a term may read besides the state.
 pub(super) struct Step<'a> {
     pub action: Action<'a>,
     pub healthy: bool,
@@ -91,7 +91,7 @@ impl Term {
         body || matches!(self.what, What::Height { .. } | What::Distance { .. })
     }
 
-    /// What must be remembered of the state before the step.
+    /// What must be remembered from the state before the step.
     pub fn before(&self, data: &impl State) -> [f64; 3] {
         match self.what {
             What::Velocity { of, .. } => of.position(data),

@@ -1,4 +1,4 @@
-//! What rewards, health, observations and measures read of a world, whichever simulator steps it.
+//! What rewards, health, observations and measures read from a world, whichever simulator steps it.
 
 use crate::mujoco::Data;
 

@@ -44,7 +44,7 @@ impl Recipe {
         self.observation.iter().any(Part::needs_sensors)
     }
 
-    /// Whether anything is read of where bodies and sites are.
+    /// Whether positions of bodies or sites are read.
     pub fn needs_poses(&self) -> bool {
         self.observation.iter().any(Part::needs_poses)
             || self.rewards.iter().any(Term::needs_poses)
@@ -95,7 +95,7 @@ impl Start {
     }
 }
 
-/// A MuJoCo task described by data: the five of Gymnasium, or a task file of your own.
+/// A MuJoCo task described by data: the five of Gymnasium, or the user's own task file.
 ///
 /// ```
 /// use autoqd_env::{Action, LocomotionTask, Perturbation, Seed, Task};
@@ -228,7 +228,7 @@ fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
         .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: locate(text, &error) })
 }
 
-/// The reader's message on one line, with the place in the file.
+/// The parser's message on one line, with the place in the file.
 fn locate(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };

@@ -34,10 +34,10 @@ pub(crate) struct TaskFile {
     /// Conditions that a healthy state meets, all of them.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// Hand-made behaviour measures.
+    /// Hand-designed behaviour measures.
     #[serde(default)]
     pub measure: Vec<Measure>,
-    /// Physics that differ from the MJCF file.
+    /// Physics that differs from the MJCF file.
     #[serde(default)]
     pub perturbation: Perturbation,
 }
@@ -175,7 +175,7 @@ pub(crate) enum Health {
     Finite {},
 }
 
-/// A hand-made measure.
+/// A hand-designed measure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Measure {

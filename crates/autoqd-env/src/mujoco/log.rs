@@ -3,7 +3,7 @@
 use mujoco_rs::prelude::{MjLogMessage, MjtLogLevel, set_log_handler};
 use std::sync::Once;
 
-/// Takes over MuJoCo's messages, once. Every path into this module calls it before anything else.
+/// Redirects MuJoCo's messages, once. Every path into this module calls it before anything else.
 pub(super) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

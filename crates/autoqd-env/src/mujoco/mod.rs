@@ -1,7 +1,7 @@
 //! Everything that touches libmujoco passes through here: loading, changing and tuning a model.
 //!
 //! libmujoco ends the process on an internal error, so models are checked and given enough memory before they are
-//! stepped; its messages go nowhere unless they precede such an end, and no log file is written.
+//! stepped; its messages are dropped unless they precede such an exit, and no log file is written.
 
 mod log;
 mod self_check;
@@ -24,7 +24,7 @@ pub(crate) fn new_data(model: &Arc<Model>) -> Option<Data> {
 }
 
 /// Whether the state went bad since the last reset. MuJoCo then starts over from the initial pose by itself, which
-/// a caller must not take for a continued episode.
+/// a caller must not mistake for a continued episode.
 pub(crate) fn diverged(data: &Data) -> bool {
     use mujoco_rs::prelude::MjtWarning as W;
     [W::mjWARN_BADQPOS, W::mjWARN_BADQVEL, W::mjWARN_BADQACC, W::mjWARN_BADCTRL]

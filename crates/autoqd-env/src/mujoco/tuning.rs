@@ -4,7 +4,7 @@
 use super::Model;
 use mujoco_rs::prelude::{MjSpec, MjtDisableBit, MjtEnableBit, SpecElement, SpecItem};
 
-/// Beyond this many pairs MuJoCo's own broad phase is the cheaper way.
+/// Beyond this many pairs MuJoCo's own broad phase is cheaper.
 const MAX_PAIRS: usize = 64;
 
 /// A tuned version of the model, or `None` where there is nothing to gain or the tuning is not known to be exact.

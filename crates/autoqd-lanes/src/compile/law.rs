@@ -1,4 +1,4 @@
-//! How a constraint answers: impedance, stiffness and damping from `solref` and `solimp`.
+//! How a constraint responds: impedance, stiffness and damping from `solref` and `solimp`.
 
 use crate::LanesError;
 use crate::model::{Options, Softness};

@@ -25,7 +25,7 @@ pub(crate) struct MovingBody {
     /// Absent for the identity.
     pub(crate) rotation: Option<Mat3>,
     pub(crate) mass: MassProperties,
-    /// Mass of the body and everything that hangs on it.
+    /// Mass of the body and its subtree.
     pub(crate) subtree_mass: f64,
     pub(crate) joints: Range<usize>,
     pub(crate) freedoms: Range<usize>,
@@ -105,7 +105,7 @@ pub(crate) struct FreedomPlan {
 /// Which end of a range a limit row watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The nearer one: the range is wider than both margins, so never both are active.
+    /// The nearer one: the range is wider than both margins, so both are never active.
     Nearer,
     Lower,
     Upper,

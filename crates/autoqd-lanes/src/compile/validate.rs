@@ -1,4 +1,4 @@
-//! A model is checked once, so that the engine need not check anything.
+//! A model is checked once, so that the engine does not have to.
 
 use crate::LanesError;
 use crate::model::{JointKind, Model};

@@ -1,7 +1,7 @@
 //! Two 256-bit registers per number.
 //!
 //! Every `unsafe` block below calls an intrinsic that needs AVX2 or FMA. Values of these types exist only inside a
-//! [`crate::Batch`] built for [`super::Backend::Avx2`], which is refused on a CPU without those features.
+//! [`crate::Batch`] built for [`super::Backend::Avx2`], which is rejected on a CPU without those features.
 
 use super::{LANES, Lane, Mask};
 use std::arch::x86_64::*;
@@ -16,7 +16,7 @@ pub(crate) struct Avx2(__m256d, __m256d);
 #[derive(Clone, Copy)]
 pub(crate) struct WideMask(__m256d, __m256d);
 
-/// An expression of intrinsics as a safe one; why that is sound stands at the top of the file.
+/// An expression of intrinsics as a safe one; the top of the file says why that is sound.
 macro_rules! intrinsic {
     ($e:expr) => {
         // SAFETY: the CPU has the features, see the module documentation.

@@ -1,7 +1,7 @@
 //! One 512-bit register per number.
 //!
 //! Every `unsafe` block below calls an intrinsic that needs AVX-512 F and DQ. Values of these types exist only inside
-//! a [`crate::Batch`] built for [`super::Backend::Avx512`], which is refused on a CPU without those features.
+//! a [`crate::Batch`] built for [`super::Backend::Avx512`], which is rejected on a CPU without those features.
 
 use super::{LANES, Lane, Mask};
 use std::arch::x86_64::*;
@@ -39,7 +39,7 @@ impl Mask for BitMask {
     }
 }
 
-/// An expression of intrinsics as a safe one; why that is sound stands at the top of the file.
+/// An expression of intrinsics as a safe one; the top of the file says why that is sound.
 macro_rules! intrinsic {
     ($e:expr) => {
         // SAFETY: the CPU has the features, see the module documentation.

@@ -23,7 +23,7 @@ pub trait Tessellation: Send + Sync {
     fn upper(&self) -> &[f64];
 }
 
-/// What all archives with cells can set. The default is an elitist archive (MAP-Elites).
+/// Settings shared by all archives with cells. The default is an elitist archive (MAP-Elites).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellConfig {
     /// How fast a cell's threshold follows the accepted objectives; 1 when `threshold_min` is `None`.
@@ -34,7 +34,7 @@ pub struct CellConfig {
     pub qd_score_offset: f64,
     /// Extra fields of each elite.
     pub fields: Vec<Field>,
-    /// Whether one non-finite number refuses the whole batch, as pyribs does.
+    /// Whether one non-finite number rejects the whole batch, as pyribs does.
     pub strict: bool,
 }
 
@@ -114,7 +114,7 @@ impl<T: Tessellation> CellArchive<T> {
     /// An empty archive over a tessellation.
     ///
     /// # Errors
-    /// When a parameter has no meaning or the sizes do not fit.
+    /// When a parameter is invalid or the sizes do not fit.
     pub fn new(tessellation: T, mut schema: Schema, config: CellConfig) -> Result<Self> {
         let learning_rate = config.check()?;
         let remedy = "use the measure_dim of the tessellation";
@@ -142,7 +142,7 @@ impl<T: Tessellation> CellArchive<T> {
         &self.tessellation
     }
 
-    /// How the archive was made.
+    /// The archive's configuration.
     pub fn config(&self) -> &CellConfig {
         &self.config
     }

@@ -9,8 +9,8 @@ use crate::error::{Result, check_finite, check_len, check_parameter};
 use crate::rng::Rng;
 use crate::schema::Schema;
 
-/// Measures farther away than so many widths of the cells' extent are moved closer before distances are taken:
-/// beyond, rounding could not tell the centroids apart, and squares could overflow.
+/// Measures farther away than this many widths of the cells' extent are moved closer before distances are taken:
+/// beyond that, rounding could not tell the centroids apart, and squares could overflow.
 const REACH: f64 = 1e6;
 /// Largest coordinate of ranges and centroids, so that squares within [`REACH`] stay finite.
 const COORDINATE_LIMIT: f64 = 1e140;
@@ -36,7 +36,7 @@ pub enum Centroids {
         /// Seed of the points.
         seed: u64,
     },
-    /// Points of your own, row after row.
+    /// Points given by the caller, row after row.
     Given(Vec<f64>),
 }
 
@@ -78,7 +78,7 @@ pub struct Cvt {
     reach: Vec<(f64, f64)>,
 }
 
-/// What a [`Cvt`] is stored as; the rest follows from it.
+/// The stored form of a [`Cvt`]; the rest is derived from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct CvtData {
     lower: Vec<f64>,
@@ -164,7 +164,7 @@ impl Tessellation for Cvt {
 /// Archive of Voronoi cells; see [`CvtConfig`].
 pub type CvtArchive = CellArchive<Cvt>;
 
-/// How a [`CvtArchive`] is made.
+/// Configuration of [`CvtArchive`].
 ///
 /// ```
 /// use autoqd_qd::{Archive, Batch, Centroids, CvtConfig, Rows};
@@ -185,7 +185,7 @@ pub struct CvtConfig {
     pub upper: Vec<f64>,
     /// Where the centroids come from.
     pub centroids: Centroids,
-    /// What all archives with cells can set.
+    /// Settings shared by all archives with cells.
     pub cell: CellConfig,
 }
 
@@ -196,7 +196,7 @@ impl CvtConfig {
         Self { solution_dim, lower, upper, centroids, cell: CellConfig::default() }
     }
 
-    /// Sets what all archives with cells can set.
+    /// Replaces the settings shared by all archives with cells.
     pub fn cell(mut self, cell: CellConfig) -> Self {
         self.cell = cell;
         self
@@ -205,7 +205,7 @@ impl CvtConfig {
     /// Makes the archive; k-means may take seconds for many cells.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<CvtArchive> {
         let cvt = Cvt::new(&self.lower, &self.upper, self.centroids)?;
         CellArchive::new(cvt, Schema::new(self.solution_dim, self.lower.len())?, self.cell)

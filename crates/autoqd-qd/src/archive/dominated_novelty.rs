@@ -15,7 +15,7 @@ const SPARE: usize = 3;
 /// Distances beyond this are cut, so that their squares and sums stay finite.
 const DISTANCE_LIMIT: f64 = 1e150;
 
-/// How a [`DominatedNoveltyArchive`] is made.
+/// Configuration of [`DominatedNoveltyArchive`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DominatedNoveltyConfig {
     /// Parameters per solution.
@@ -30,7 +30,7 @@ pub struct DominatedNoveltyConfig {
     pub qd_score_offset: f64,
     /// Extra fields of each elite.
     pub fields: Vec<Field>,
-    /// Whether one non-finite number refuses the whole batch.
+    /// Whether one non-finite number rejects the whole batch.
     pub strict: bool,
 }
 
@@ -50,7 +50,7 @@ impl DominatedNoveltyConfig {
     /// Makes the archive.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<DominatedNoveltyArchive> {
         let mut schema = Schema::new(self.solution_dim, self.measure_dim)?;
         for field in &self.fields {
@@ -95,7 +95,7 @@ pub struct DominatedNoveltyArchive {
     best: Population,
     next_id: u64,
     non_finite_rows: u64,
-    /// The nearest fitter neighbours of each elite; follows from the elites.
+    /// The nearest fitter neighbours of each elite; derived from the elites.
     #[serde(skip)]
     fitter: Vec<FitterNeighbours>,
 }
@@ -123,7 +123,7 @@ impl FitterNeighbours {
         Self { nearest, complete }
     }
 
-    /// Takes note of a fitter elite, if it is near enough to be known to be among the nearest.
+    /// Records a fitter elite, if it is near enough to be known to be among the nearest.
     fn insert(&mut self, distance: f64, other: u32, keep: usize) {
         let entry = (distance, other);
         if !self.complete && self.nearest.last().is_none_or(|last| distance >= last.0) {
@@ -180,7 +180,7 @@ fn distance(elites: &Population, a: usize, b: usize) -> f64 {
 }
 
 impl DominatedNoveltyArchive {
-    /// How the archive was made.
+    /// The archive's configuration.
     pub fn config(&self) -> &DominatedNoveltyConfig {
         &self.config
     }
@@ -200,7 +200,7 @@ impl DominatedNoveltyArchive {
     fn meet(&mut self, first: usize) {
         let (elites, keep, n) = (&self.elites, self.keep(), self.elites.len());
         if self.fitter.len() != first {
-            // After loading: the lists follow from the elites.
+            // After loading: the lists are derived from the elites.
             self.fitter = (0..first).into_par_iter().map(|_| FitterNeighbours::default()).collect();
         }
         self.fitter.par_iter_mut().enumerate().for_each(|(i, list)| {
@@ -213,7 +213,7 @@ impl DominatedNoveltyArchive {
         self.complete_short_lists();
     }
 
-    /// Searches anew where removals left fewer neighbours than count.
+    /// Searches again where removals left fewer neighbours than the k that count.
     fn complete_short_lists(&mut self) {
         let (elites, keep, k) = (&self.elites, self.keep(), self.config.neighbours);
         self.fitter.par_iter_mut().enumerate().for_each(|(i, list)| {

@@ -17,7 +17,7 @@ pub struct Grid {
 
 impl Grid {
     /// A grid of `dims` cells over `[lower, upper]`. `epsilon` moves every boundary down by epsilon / cells, so
-    /// that rounding does not decide about points on a boundary; pyribs has 1e-6.
+    /// that rounding does not decide about points on a boundary; pyribs uses 1e-6.
     ///
     /// # Errors
     /// When sizes differ, a dimension has no cell, a range is empty or not finite, or there are more than
@@ -123,7 +123,7 @@ impl Tessellation for Grid {
 /// Archive of equal cells; see [`GridConfig`].
 pub type GridArchive = CellArchive<Grid>;
 
-/// How a [`GridArchive`] is made.
+/// Configuration of [`GridArchive`].
 ///
 /// ```
 /// use autoqd_qd::{Archive, Batch, GridConfig, Rows};
@@ -145,7 +145,7 @@ pub struct GridConfig {
     pub upper: Vec<f64>,
     /// See [`Grid::new`].
     pub epsilon: f64,
-    /// What all archives with cells can set.
+    /// Settings shared by all archives with cells.
     pub cell: CellConfig,
 }
 
@@ -156,7 +156,7 @@ impl GridConfig {
         Self { solution_dim, dims: dims.to_vec(), lower, upper, epsilon: 1e-6, cell: CellConfig::default() }
     }
 
-    /// Sets what all archives with cells can set.
+    /// Replaces the settings shared by all archives with cells.
     pub fn cell(mut self, cell: CellConfig) -> Self {
         self.cell = cell;
         self
@@ -165,7 +165,7 @@ impl GridConfig {
     /// Makes the archive.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<GridArchive> {
         let grid = Grid::new(&self.dims, &self.lower, &self.upper, self.epsilon)?;
         CellArchive::new(grid, Schema::new(self.solution_dim, self.dims.len())?, self.cell)

@@ -12,8 +12,8 @@ pub(crate) fn uniform_points(count: usize, lower: &[f64], upper: &[f64], rng: &m
     (0..count * axes).map(coordinate).collect()
 }
 
-/// Moves `centroids` to the means of the samples nearest to them, `iterations` times or until they rest. A centroid
-/// without samples stays where it is. The sums run in the order of the samples, so threads do not matter.
+/// Moves `centroids` to the means of the samples nearest to them, `iterations` times or until they stop moving. A
+/// centroid without samples stays where it is. The sums run in the order of the samples, so threads do not matter.
 pub(crate) fn lloyd(samples: &[f64], centroids: &mut [f64], dim: usize, iterations: usize) {
     for _ in 0..iterations {
         let points = Nearest::new(centroids, dim);

@@ -133,7 +133,7 @@ pub trait Archive: Send + Sync {
     /// Rows dropped so far because of a non-finite number.
     fn non_finite_rows(&self) -> u64;
 
-    /// Whether one non-finite number refuses the whole batch.
+    /// Whether one non-finite number rejects the whole batch.
     fn strict(&self) -> bool;
 
     /// Sizes and fields of the elites.

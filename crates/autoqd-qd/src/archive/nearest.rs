@@ -45,7 +45,7 @@ pub(crate) struct KdTree {
     splits: Vec<(u32, f64)>,
 }
 
-/// What a search carries along.
+/// The state of one search.
 struct Search<'a> {
     query: &'a [f64],
     /// Distance from the query to the current node's region, per axis.

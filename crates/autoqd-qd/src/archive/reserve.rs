@@ -47,7 +47,7 @@ impl Reserve {
         self.elites.clear();
     }
 
-    /// Adds elites whose identity is not here yet; returns how many were dropped for want of room.
+    /// Adds elites whose identity is not here yet; returns how many were dropped for lack of room.
     ///
     /// # Errors
     /// When the schemas differ.
@@ -58,7 +58,7 @@ impl Reserve {
     }
 
     /// Replaces the contents by those elites of a pool for which `keep` is true; returns how many were dropped for
-    /// want of room. The identities of the pool must differ, as [`Population::extend_unique`] provides.
+    /// lack of room. The identities of the pool must differ, as [`Population::extend_unique`] provides.
     ///
     /// # Errors
     /// When the schemas differ.
@@ -91,7 +91,7 @@ pub struct RedescribeReport {
 
 /// Gives every elite new measures and rebuilds the archives.
 ///
-/// The union of all archives' elites and the reserve (each identity once) is described anew and inserted into every
+/// The union of all archives' elites and the reserve (each identity once) is described again and inserted into every
 /// archive as one batch; what no archive stores goes to the reserve. `describe` gets the pool and returns the new
 /// measures, row after row. Thresholds start again from their minimum. Rows whose new measures are not finite go to
 /// the reserve too, where a later description may find them a cell.

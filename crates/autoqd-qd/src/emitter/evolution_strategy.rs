@@ -30,11 +30,11 @@ pub enum RestartRule {
     Basic,
     /// When the archive accepted none of the candidates.
     NoImprovement,
-    /// Every so many iterations, counted from the first and never reset.
+    /// Every given number of iterations, counted from the first and never reset.
     Every(u64),
 }
 
-/// How an [`EsEmitter`] is made. The default is CMA-MAE: full CMA-ES, ranker `imp`, selection `mu`, restart `basic`.
+/// Configuration of [`EsEmitter`]. The default is CMA-MAE: full CMA-ES, ranker `imp`, selection `mu`, restart `basic`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EsEmitterConfig {
     /// Where the first run starts.
@@ -112,7 +112,7 @@ impl EsEmitterConfig {
     /// Makes the emitter.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<EsEmitter> {
         let batch_size = self.batch_size.unwrap_or(self.strategy.default_batch_size(self.x0.len()));
         let strategy = self.strategy.build(&self.x0, self.sigma0, batch_size, self.bounds.clone())?;
@@ -153,7 +153,7 @@ impl<S: EvolutionStrategy> EsEmitter<S> {
         Ok(Self { config, strategy, rng, direction: None, iterations: 0, restarts: 0 })
     }
 
-    /// How the emitter was made.
+    /// The emitter's configuration.
     pub fn config(&self) -> &EsEmitterConfig {
         &self.config
     }

@@ -8,7 +8,7 @@ use crate::error::{Result, check_finite, check_len, check_parameter};
 use crate::es::Bounds;
 use crate::rng::{NormalSource, Rng};
 
-/// How a [`GaussianEmitter`] is made.
+/// Configuration of [`GaussianEmitter`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GaussianConfig {
     /// The parent of all candidates while the archive is empty.
@@ -32,7 +32,7 @@ impl GaussianConfig {
     /// Makes the emitter.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<GaussianEmitter> {
         check_variation(&self.x0, self.batch_size, &self.bounds)?;
         let valid = self.sigma.is_finite() && self.sigma > 0.0;
@@ -41,7 +41,7 @@ impl GaussianConfig {
     }
 }
 
-/// What the two emitters of MAP-Elites check alike.
+/// The checks that both MAP-Elites emitters make.
 pub(super) fn check_variation(x0: &[f64], batch_size: usize, bounds: &Option<Bounds>) -> Result<()> {
     check_parameter(!x0.is_empty(), "x0", x0, "use at least one parameter")?;
     check_finite("x0", x0, "start from a finite point")?;
@@ -68,7 +68,7 @@ pub struct GaussianEmitter {
 }
 
 impl GaussianEmitter {
-    /// How the emitter was made.
+    /// The emitter's configuration.
     pub fn config(&self) -> &GaussianConfig {
         &self.config
     }

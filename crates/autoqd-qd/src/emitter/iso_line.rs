@@ -9,7 +9,7 @@ use crate::error::{Result, check_len, check_parameter};
 use crate::es::Bounds;
 use crate::rng::{NormalSource, Rng};
 
-/// How an [`IsoLineEmitter`] is made.
+/// Configuration of [`IsoLineEmitter`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IsoLineConfig {
     /// The parent of all candidates while the archive is empty.
@@ -35,7 +35,7 @@ impl IsoLineConfig {
     /// Makes the emitter.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(self) -> Result<IsoLineEmitter> {
         check_variation(&self.x0, self.batch_size, &self.bounds)?;
         for (name, sigma) in [("iso_sigma", self.iso_sigma), ("line_sigma", self.line_sigma)] {
@@ -63,7 +63,7 @@ pub struct IsoLineEmitter {
 }
 
 impl IsoLineEmitter {
-    /// How the emitter was made.
+    /// The emitter's configuration.
     pub fn config(&self) -> &IsoLineConfig {
         &self.config
     }

@@ -59,7 +59,7 @@ impl StrategyConfig {
     /// Makes the strategy.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn build(
         &self,
         x0: &[f64],

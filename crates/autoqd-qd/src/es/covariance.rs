@@ -1,7 +1,7 @@
 //! A covariance matrix with the factor it is sampled by.
 //!
 //! Sampling needs some A with A Aᵀ = C, whitening needs C^(-1/2) y, which is unique. Both are taken from C as it was at
-//! the last refresh. Near a multiple of the identity, where CMA-ES with many parameters spends its whole life, a
+//! the last refresh. Near a multiple of the identity, where CMA-ES with many parameters spends a whole run, a
 //! Cholesky factor samples and a short series whitens; elsewhere it is the eigendecomposition, as in the literature.
 
 use std::mem::MaybeUninit;
@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::sampling::norm2;
 
-/// Below this size the eigendecomposition costs next to nothing.
+/// Below this size the eigendecomposition is almost free.
 const SMALL: usize = 64;
 /// Largest distance from a multiple of the identity, relative to it, at which the series is used.
 const NEAR: f64 = 0.3;
-/// Eigenvalues are not taken for smaller than this share of the largest when they are divided by.
+/// Eigenvalues are treated as at least this share of the largest when they are divided by.
 const FLOOR: f64 = 1e-30;
 
 /// What C was at the last refresh, in the form that sampling and whitening need.
@@ -54,7 +54,7 @@ pub(crate) struct Covariance {
     series: [Vec<f64>; 2],
 }
 
-/// The stored form: two packed triangles; the factor follows from the second.
+/// The stored form: two packed triangles; the factor is derived from the second.
 #[derive(Serialize, Deserialize)]
 struct Packed {
     n: usize,

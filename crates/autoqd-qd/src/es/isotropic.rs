@@ -12,7 +12,7 @@ use crate::rows::Rows;
 
 /// (mu/mu_w, lambda)-ES with cumulative step-size adaptation.
 ///
-/// With many parameters and a short life the covariance of CMA-ES stays within a percent of the identity (at 800
+/// With many parameters and short runs the covariance of CMA-ES stays within a percent of the identity (at 800
 /// parameters and 100 generations: eigenvalues in [0.996, 1.010]); this strategy leaves it out and costs O(n).
 ///
 /// ```
@@ -48,7 +48,7 @@ impl IsotropicEs {
     /// A sphere of step size `sigma0` around `x0`.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn new(x0: &[f64], sigma0: f64, batch_size: usize, bounds: Option<Bounds>) -> Result<Self> {
         sampling::check_start(x0, sigma0, batch_size, bounds.as_ref())?;
         Ok(Self {

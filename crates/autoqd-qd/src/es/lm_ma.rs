@@ -40,7 +40,7 @@ impl LmMaEs {
     /// `vectors` directions (the batch size when `None`) around `x0`.
     ///
     /// # Errors
-    /// When a parameter has no meaning, or the batch is larger than the number of parameters.
+    /// When a parameter is invalid, or the batch is larger than the number of parameters.
     pub fn new(
         x0: &[f64],
         sigma0: f64,

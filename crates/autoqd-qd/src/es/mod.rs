@@ -21,7 +21,8 @@ macro_rules! shared_accessors {
     };
 }
 
-/// The same for the CMA-ES family, which also adapts its step size alike and learns from candidates alone.
+/// The same for the CMA-ES family, whose members also adapt the step size in the same way and learn from candidates
+/// alone.
 macro_rules! cma_accessors {
     () => {
         shared_accessors!();

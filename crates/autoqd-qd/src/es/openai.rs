@@ -77,7 +77,7 @@ impl OpenAiEs {
     /// Starts at `x0`.
     ///
     /// # Errors
-    /// When a parameter has no meaning; mirrored sampling needs an even batch and no bounds.
+    /// When a parameter is invalid; mirrored sampling needs an even batch and no bounds.
     pub fn new(
         x0: &[f64],
         sigma0: f64,

@@ -1,4 +1,4 @@
-//! What all strategies do alike: drawing within bounds, recombination, and checks of their arguments.
+//! Shared by all strategies: drawing within bounds, recombination, and checks of their arguments.
 
 use super::SIGMA_RANGE;
 use super::bounds::Bounds;
@@ -8,7 +8,7 @@ use crate::rng::NormalSource;
 /// Rounds of drawing again before the rest is clipped to the bounds.
 const MAX_ROUNDS: usize = 1000;
 
-/// Checks what every strategy is made from.
+/// Checks the arguments common to all strategies.
 pub(crate) fn check_start(x0: &[f64], sigma0: f64, batch_size: usize, bounds: Option<&Bounds>) -> Result<()> {
     check_parameter(!x0.is_empty(), "x0", x0, "use at least one parameter")?;
     check_finite("x0", x0, "start from a finite point")?;
@@ -33,13 +33,13 @@ pub(crate) fn check_ranking(ranking: &[usize], batch_size: usize, num_parents: u
     check_parameter(num_parents <= batch_size, "num_parents", num_parents, "use at most the batch size")
 }
 
-/// Checks candidates from outside.
+/// Checks candidates given by the caller.
 pub(crate) fn check_injected(expected: usize, solutions: &[f64]) -> Result<()> {
     check_len("numbers in the injected candidates", expected, solutions.len(), "give batch_size rows")?;
     check_finite("the injected candidates", solutions, "give finite candidates")
 }
 
-/// The refusal of strategies that learn from noise, not from candidates.
+/// The error of strategies that learn from noise, not from candidates.
 pub(crate) fn cannot_inject(by: &'static str) -> Error {
     Error::Unsupported { what: "inject", by, remedy: "replay the noise through NormalSource instead" }
 }
@@ -73,7 +73,7 @@ pub(crate) fn draw(
             noise_rows[i * dim..(i + 1) * dim].copy_from_slice(&again[k * dim..(k + 1) * dim]);
         }
     }
-    // A mean far outside would be drawn for ever; the nearest points inside pull it back.
+    // A mean far outside would be redrawn for ever; the nearest points inside pull it back.
     solutions.chunks_exact_mut(dim).for_each(|x| bounds.clip(x));
 }
 

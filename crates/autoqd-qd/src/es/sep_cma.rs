@@ -41,10 +41,10 @@ pub struct SepCmaEs {
 }
 
 impl SepCmaEs {
-    /// A sphere of step size `sigma0` around `x0` to begin with.
+    /// Starts with a sphere of step size `sigma0` around `x0`.
     ///
     /// # Errors
-    /// When a parameter has no meaning.
+    /// When a parameter is invalid.
     pub fn new(
         x0: &[f64],
         sigma0: f64,

@@ -23,7 +23,7 @@ impl StepSize {
     }
 
     /// Moves path and step size by the whitened step C^(-1/2) y of a generation. Returns whether the covariance path
-    /// should follow (the h of spec and literature), or `None`, with nothing changed, when a number would leave the
+    /// should follow (h in the literature), or `None`, with nothing changed, when a number would leave the
     /// finite range.
     pub fn update(&mut self, w: &Weights, whitened: &[f64], generations: f64) -> Option<bool> {
         let n = self.path.len() as f64;

@@ -101,7 +101,7 @@ fn dominated_novelty_keeps_whom_the_definition_keeps() {
                 (Rows::new(&solutions, 1).unwrap(), Rows::new(&measures, dim).unwrap());
             check_survivors(&mut archive, &Batch::new(solutions, &objective, measures).with_ids(&ids));
             if round == 30 {
-                // What is not stored must follow from what is.
+                // What is not stored must be derivable from what is.
                 let text = serde_json::to_string(&archive).unwrap();
                 archive = serde_json::from_str(&text).unwrap();
             }

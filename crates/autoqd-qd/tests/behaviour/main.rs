@@ -1,4 +1,4 @@
-//! What the crate promises, apart from being pyribs: guards, properties, determinism.
+//! What the crate promises beyond agreement with pyribs: guards, properties, determinism.
 
 mod archives;
 mod determinism;

@@ -31,7 +31,7 @@ fn a_converged_strategy_asks_for_a_restart_and_has_no_nan() {
         for _ in 0..20_000 {
             let values: Vec<f64> = es.ask(&mut rng).iter().map(sphere).collect();
             es.tell(&rank(&values), 6).unwrap();
-            // We go on as if we had not heard.
+            // The stop signal is ignored.
             stopped = stopped.or(es.check_stop(false));
         }
         assert!(stopped.is_some(), "{name} never asks for a restart");

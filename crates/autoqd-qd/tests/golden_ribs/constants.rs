@@ -72,7 +72,7 @@ fn check_matrix(place: &str, case: &Value) {
     if condition.is_finite() {
         assert_state(place, &inverse_root, &matrix(&case["inverse_sqrt"]));
     } else {
-        // pyribs has infinities and NaN here; we must not.
+        // pyribs returns infinities and NaN here; we must not.
         assert!(inverse_root.iter().all(|x| x.is_finite()), "{place}: {inverse_root:?}");
     }
 }

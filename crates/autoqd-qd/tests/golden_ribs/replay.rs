@@ -144,7 +144,7 @@ fn replay_iteration(
     let expected: Vec<usize> = list(&iteration["restarts"]).iter().map(|r| integer(&r["emitter"])).collect();
     assert_eq!(restarted, expected, "{place}: restarts");
     for restart in list(&iteration["restarts"]) {
-        // The recorded pick in place of our own.
+        // The recorded choice instead of our own.
         let elite = archive.elite_in(integer(&restart["elite_cell"])).expect("the recorded elite exists");
         emitters[integer(&restart["emitter"])].strategy_mut().reset(elite.solution).unwrap();
     }

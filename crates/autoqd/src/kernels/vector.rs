@@ -1,4 +1,7 @@
 //! The vector type the kernels are generic over.
+//!
+//! Kept separate from the lanes of `autoqd-lanes` (eight `f64` with fused multiply-adds, one per world): here a
+//! register is as wide as the instruction set allows, holds `f32` of one policy, and never fuses.
 
 /// A register of single-precision numbers. Every operation is elementwise and rounds once.
 ///

@@ -31,10 +31,10 @@ pub type Policy<'a> = dyn FnMut(&[f64], &mut [f32]) + 'a;
 /// Deviations by decade: entry 0 counts those below 1e-17, entry `k` those from 1e-(18-k) to 1e-(17-k).
 pub const DECADES: usize = 18;
 
-/// Agreement over one kind of states.
+/// Agreement over one kind of state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// What states these are.
+    /// The kind of state.
     pub states: String,
     /// Steps compared.
     pub steps: usize,
@@ -47,9 +47,9 @@ pub struct Agreement {
 /// The step with the largest deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstStep {
-    /// How large it is.
+    /// Its size.
     pub deviation: f64,
-    /// Where it is, for instance `velocity of joint 'bthigh'`.
+    /// Its place, for instance `velocity of joint 'bthigh'`.
     pub place: String,
     /// What is special about the state.
     pub explanation: String,
@@ -68,14 +68,14 @@ pub struct CheckReport {
     pub task: String,
     /// The back end that was checked.
     pub backend: Backend,
-    /// Per kind of states.
+    /// By kind of state.
     pub agreement: Vec<Agreement>,
     /// The speed of both, if it was measured.
     pub speed: Option<Speed>,
 }
 
 impl CheckReport {
-    /// The largest deviation of all.
+    /// The largest deviation overall.
     pub fn worst(&self) -> f64 {
         let worst = |a: &Agreement| a.worst.as_ref().map_or(0.0, |w| w.deviation);
         self.agreement.iter().map(worst).fold(0.0, f64::max)
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         Ok(Self { recipe, pair: SideBySide::new(&recipe.model, backend)? })
     }
 
-    /// Puts a world where an episode starts.
+    /// Puts a world into a start state of an episode.
     pub(super) fn start(&mut self, lane: usize, rng: &mut crate::NumpyRng) {
         let (start, world) = (&self.recipe.start, &mut self.pair.worlds[lane]);
         world.reset();

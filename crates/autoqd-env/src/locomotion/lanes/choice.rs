@@ -28,7 +28,7 @@ pub(crate) struct Choice {
 }
 
 impl Clone for Choice {
-    /// A copied recipe may be given another model, so its lanes form is made anew.
+    /// A copied recipe may be given another model, so its lanes form is built again.
     fn clone(&self) -> Self {
         Self::default()
     }

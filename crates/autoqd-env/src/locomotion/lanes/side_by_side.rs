@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// Eight worlds of libmujoco, and a batch of lanes that repeats each of their steps from the same state.
 #[doc(hidden)]
 pub struct SideBySide {
-    /// The reference worlds: put them where you like.
+    /// The reference worlds; their states may be set freely.
     pub worlds: Vec<Data>,
     batch: Batch,
     qpos: Vec<f64>,
     qvel: Vec<f64>,
 }
 
-/// How far one step in one world is apart.
+/// The difference of one step in one world.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Deviation {
     /// Largest difference of a coordinate, or of a velocity relative to 1 + its size.
@@ -38,7 +38,7 @@ impl SideBySide {
     /// Builds both for MJCF text.
     ///
     /// # Errors
-    /// If libmujoco refuses the model or the engine does not support it.
+    /// If libmujoco rejects the model or the engine does not support it.
     pub fn from_mjcf(xml: &str, backend: Backend) -> Result<Self, LanesError> {
         // Sources inside the program are static; models of this path are few and small.
         let source = Source::Text { name: "model", xml: String::leak(xml.to_string()) };
@@ -50,7 +50,7 @@ impl SideBySide {
     /// The same with a model already compiled.
     ///
     /// # Errors
-    /// If the CPU cannot run the back end, or libmujoco refuses to make a world.
+    /// If the CPU cannot run the back end, or libmujoco cannot make a world.
     pub fn with(model: &Arc<Model>, compiled: Compiled, backend: Backend) -> Result<Self, LanesError> {
         let (nq, nv) = (compiled.coordinates(), compiled.freedoms());
         let worlds = (0..LANES).map(|_| new_data(model)).collect::<Option<Vec<_>>>();

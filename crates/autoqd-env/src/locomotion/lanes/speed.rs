@@ -86,7 +86,7 @@ impl Runner {
     }
 }
 
-/// Processor time of this thread where the system tells it, else wall-clock time: a busy machine then counts less.
+/// Processor time of this thread where the system reports it, else wall-clock time: a busy machine then counts less.
 fn processor_time() -> Duration {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let start = START.get_or_init(Instant::now);

@@ -1,4 +1,4 @@
-//! What of MuJoCo the lanes engine does not have, found when a model is loaded.
+//! Features of MuJoCo that the lanes engine lacks, found when a model is loaded.
 
 use crate::mujoco::{Model, Object};
 use autoqd_lanes::LanesError;
@@ -6,7 +6,7 @@ use mujoco_rs::prelude::{
     MjtBias, MjtDisableBit as Disable, MjtDyn, MjtEnableBit as Enable, MjtGain, MjtJoint, MjtTrn,
 };
 
-/// A thing of the model by its name, or by its number if it has none.
+/// An element of the model by its name, or by its number if it has none.
 pub(super) fn named(model: &Model, object: Object, kind: &str, id: usize) -> String {
     match model.id_to_name(object, id) {
         Some(name) if !name.is_empty() => format!("{kind} '{name}'"),
@@ -80,7 +80,7 @@ fn options(model: &Model) -> Result<(), LanesError> {
     Ok(())
 }
 
-/// Whole kinds of things.
+/// Whole kinds of elements.
 fn things(model: &Model) -> Result<(), LanesError> {
     let ffi = model.ffi();
     let kinds = [

@@ -5,11 +5,11 @@ use super::side_by_side::stream;
 use crate::{NumpyRng, mujoco};
 use autoqd_lanes::LANES;
 
-/// One simulator step in so many is compared, so that more policies have their turn. No multiple of the steps per
-/// action, so that each of these is met.
+/// One simulator step in this many is compared, so that more policies are covered. Not a multiple of the steps per
+/// action, so that every step within an action is compared.
 const STRIDE: usize = 7;
 
-/// Steps of the task for which an episode goes on after a fall: folded and lying bodies touch in their own ways.
+/// Steps of the task for which an episode continues after a fall: folded and lying bodies have contacts of their own.
 const AFTER_FALL: usize = 50;
 
 /// The episode of one world.

@@ -6,7 +6,7 @@ use crate::{Action, EnvError, EnvSpec, NumpyRng, Seed, Transition, Worlds, check
 use autoqd_lanes::{Batch, LANES, LanesError};
 use std::sync::Arc;
 
-/// What the task reads of one world after a step. The batch holds only the last evaluation of all worlds, so each
+/// What the task reads from one world after a step. The batch holds only the last evaluation of all worlds, so each
 /// world keeps its own copy.
 struct LaneState {
     qpos: Vec<f64>,
