@@ -104,7 +104,7 @@ impl RunView {
     /// How the cells of the archive lie; where no configuration says it, around the measures there are.
     pub(crate) fn layout(&self, table: &ArchiveTable) -> Layout {
         match self.config() {
-            Some(config) => Layout::of_archive(&config.layout()),
+            Some(config) => Layout::of_archive(config.layout()),
             None => Layout::around(table),
         }
     }
