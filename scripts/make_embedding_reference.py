@@ -120,7 +120,7 @@ def normalized(observations, mean, std):
 
 
 def psi(features, observations, actions, mean, std, w, b, gamma, length_normalized):
-    """Eq. 3 for one trajectory, with the given feature function."""
+    """Eq. 6 of the paper for one trajectory, with the given feature function."""
     total, discount = np.zeros(len(b)), 1.0
     for s, a in zip(normalized(observations, mean, std), actions):
         total = total + discount * features(s, a, w, b)

@@ -50,7 +50,7 @@ def rollout(task, policy, seed):
 
 
 def embedding(descriptor, iteration, states, actions):
-    """psi of one episode (Eq. 3 of the paper)."""
+    """psi of one episode (Eq. 6 of the paper)."""
     mean, std = descriptor["normalizer_mean"][iteration - 1], descriptor["normalizer_std"][iteration - 1]
     normalized = np.where(std < 1e-6, 0, (states - mean) / np.where(std < 1e-6, 1, std))
     inputs = np.concatenate([normalized, actions], axis=1).astype(np.float32).astype(float)

@@ -1,4 +1,4 @@
-//! Tells the tests of this package where libmujoco is at run time, and cargo when the page was built anew.
+//! Tells the tests of this package where libmujoco is at run time, and cargo when the page was rebuilt.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,8 +1,9 @@
-//! What `autoqd eval` costs beside its bare simulation: `cargo bench -p autoqd-measure --bench measuring -- RUN`.
+//! What `autoqd eval` costs compared with its bare simulation: `cargo bench -p autoqd-measure --bench measuring --
+//! RUN`.
 //!
-//! The whole evaluation of a run's archive is timed (normaliser, rollouts, embeddings, Vendi scores, ground-truth grids),
-//! then the bare simulator replays episodes of some of the policies before and after; all with two threads, wall clock.
-//! Without a run, a small one is made for it.
+//! The whole evaluation of a run's archive is timed (normaliser, rollouts, embeddings, Vendi scores, ground-truth
+//! grids), then the bare simulator replays episodes of some of the policies before and after; all with two threads,
+//! wall clock. Without a run, a small one is made for it.
 
 #[path = "../../autoqd/benches/tape/mod.rs"]
 mod tape;

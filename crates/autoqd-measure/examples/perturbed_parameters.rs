@@ -1,11 +1,11 @@
-//! What an emitter sees around the policies of a run: how much of their return is left when their parameters are
-//! changed as it would change them.
+//! How the surroundings of a run's policies look to an emitter: how much of their return is left when their parameters
+//! are changed as it would change them.
 //!
 //! An evolution strategy with step size sigma does not see a policy, it sees policies with normal noise of that size
 //! on every parameter. Where that noise destroys a behaviour, the behaviour is not what the strategy climbs to.
 //!
-//! `cargo run --release -p autoqd-measure --example perturbed_parameters -- RUN [BEST]` takes 200 policies at random, or that
-//! many copies of the BEST policies with the highest stored return, and prints a line per step size.
+//! `cargo run --release -p autoqd-measure --example perturbed_parameters -- RUN [BEST]` takes 200 policies at random,
+//! or that many copies of the BEST policies with the highest stored return, and prints a line per step size.
 
 use std::path::PathBuf;
 

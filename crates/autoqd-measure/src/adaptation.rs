@@ -17,16 +17,16 @@ use crate::sample::sample;
 use crate::statistics::Estimate;
 use autoqd::cwpca::quantile;
 
-/// Settings of the study; the defaults are the paper's where it says anything.
+/// Settings of the study; the defaults are the paper's where it gives any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptationOptions {
-    /// Rollouts of the first look at every policy.
+    /// Rollouts of every policy in the first screening.
     pub screening_episodes: usize,
-    /// Fresh rollouts of those that matter.
+    /// Fresh rollouts of those that pass.
     pub episodes: usize,
-    /// Policies per setting that go on from the first look.
+    /// Policies per setting that pass the first screening.
     pub finalists: usize,
-    /// All rollouts for all policies, without a first look.
+    /// All rollouts for all policies, without a first screening.
     pub full: bool,
     /// Shares p of the best unaltered return that count as success.
     pub success: Vec<f64>,
@@ -46,7 +46,7 @@ impl Default for AdaptationOptions {
 /// What a study will cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Rollouts, apart from policies near a threshold that are looked at again.
+    /// Rollouts, apart from policies near a threshold that are rolled out again.
     pub rollouts: u64,
     /// Environment steps if no episode ends early.
     pub most_steps: u64,
@@ -111,7 +111,7 @@ pub struct AdaptationKnob {
 pub struct Adaptation {
     /// Task.
     pub task: String,
-    /// How it was done.
+    /// The settings used.
     pub options: AdaptationOptions,
     /// R: the best mean return of any policy in the unaltered task.
     pub best_unaltered: Option<f64>,
@@ -146,7 +146,7 @@ impl<'a> AdaptationStudy<'a> {
     }
 
     /// What the study will cost, from the numbers of policies and a few timed rollouts. Also builds every changed
-    /// task once, so that a knob that the task does not have is refused before anything is simulated.
+    /// task once, so that a knob that the task does not have is rejected before anything is simulated.
     pub fn cost(&self, varies: &[Vary]) -> Result<Cost, MeasureError> {
         let first = &self.populations[0];
         for vary in varies {
@@ -306,7 +306,7 @@ impl<'a> AdaptationStudy<'a> {
         Ok(Seen { means, finals: chosen.into_iter().zip(results.into_iter().map(|r| r.returns)).collect() })
     }
 
-    /// The best of the first look, and everything within three standard errors of a threshold.
+    /// The best of the first screening, and everything within three standard errors of a threshold.
     fn finalists(&self, means: &[f64], returns: &[&[f64]], best_unaltered: Option<f64>) -> Vec<usize> {
         let mut order: Vec<usize> = (0..means.len()).filter(|&i| means[i].is_finite()).collect();
         order.sort_by(|&a, &b| means[b].total_cmp(&means[a]).then(a.cmp(&b)));

@@ -1,4 +1,4 @@
-//! What measurements need of the program around them: its parts by name, and threads.
+//! What measurements need from the program around them: its parts by name, and threads.
 
 use std::sync::Arc;
 

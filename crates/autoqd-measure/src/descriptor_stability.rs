@@ -20,7 +20,7 @@ use autoqd::registry::Registry;
 use autoqd::runner::load_search;
 use autoqd::search::Search;
 
-/// Policies rolled out at a time: what probes keep of a rollout may be large.
+/// Policies rolled out at a time: what probes keep from a rollout may be large.
 const PART: usize = 8;
 
 /// Stability of the descriptor of one run.

@@ -19,7 +19,7 @@ pub enum MeasureError {
     /// The task or its simulator.
     #[error(transparent)]
     Env(#[from] EnvError),
-    /// A path that holds no run, or not what is asked of it.
+    /// A path that holds no run, or a run without what is needed.
     #[error("{}: {reason}", path.display())]
     Run {
         /// The folder or file.
@@ -84,7 +84,7 @@ pub enum MeasureError {
         /// What is wrong with it and what to do.
         reason: String,
     },
-    /// A setting that makes no sense.
+    /// An invalid setting.
     #[error("{what} '{given}': {expected}")]
     Setting {
         /// The setting.

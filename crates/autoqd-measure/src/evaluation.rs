@@ -58,7 +58,7 @@ pub struct RunMetrics {
     pub max_rechecked: Option<Estimate>,
     /// Id of that policy.
     pub best_policy: Option<u64>,
-    /// Ground-truth scores, fine grid first; none for a task without hand-made measures.
+    /// Ground-truth scores, fine grid first; none for a task without hand-designed measures.
     pub gt: Vec<GtScore>,
     /// Vendi score.
     pub vendi: VendiScore,
@@ -77,7 +77,7 @@ pub struct RunMetrics {
 pub struct TaskEvaluation {
     /// What makes the scores comparable.
     pub reference: Reference,
-    /// Whether the reference was made from these runs alone, so that scores mean nothing beside others.
+    /// Whether the reference was made from these runs alone, so that scores cannot be compared with others.
     pub local: bool,
     /// One entry per population, in the order given.
     pub runs: Vec<RunMetrics>,
@@ -88,7 +88,7 @@ pub struct TaskEvaluation {
 /// Evaluates populations of one task together: one normaliser, one set of features, one kernel width, one scale.
 ///
 /// Without a reference those come from the populations themselves. Rollouts are kept under `eval/` of each
-/// population's folder, so that an interrupted evaluation goes on where it stopped. The result does not depend on the
+/// population's folder, so that an interrupted evaluation continues where it stopped. The result does not depend on the
 /// order of the populations or on the number of threads.
 pub fn evaluate(
     populations: &[LoadedRun],

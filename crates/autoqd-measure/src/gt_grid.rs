@@ -1,4 +1,4 @@
-//! The ground-truth archive: a grid over the hand-made measures of a task.
+//! The ground-truth archive: a grid over the hand-designed measures of a task.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const GT_CELLS_COARSE: usize = 10;
 /// Keeps a measure that rounding puts just below an edge in the cell it belongs to; pyribs' value.
 const EPSILON: f64 = 1e-6;
 
-/// A grid over the hand-made measures that keeps the best objective per cell.
+/// A grid over the hand-designed measures that keeps the best objective per cell.
 ///
 /// ```
 /// use autoqd_measure::GtGrid;
@@ -43,7 +43,7 @@ impl GtGrid {
         Ok(Self { grid, best: BTreeMap::new(), ignored: 0 })
     }
 
-    /// An empty grid over the hand-made measures of a task.
+    /// An empty grid over the hand-designed measures of a task.
     pub fn over(measures: &[MeasureSpec], cells: usize) -> Result<Self, Error> {
         let bounds: Vec<(f64, f64)> = measures.iter().map(|m| (m.low, m.high)).collect();
         Self::new(&bounds, cells)

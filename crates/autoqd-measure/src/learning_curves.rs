@@ -6,7 +6,7 @@ use crate::error::MeasureError;
 use crate::evaluation::TaskEvaluation;
 use crate::run::Run;
 use crate::statistics::Estimate;
-use crate::table::escape_csv;
+use autoqd::export::csv_field;
 use autoqd::run_folder::MetricsRow;
 
 /// Points of a curve over environment steps.
@@ -31,7 +31,7 @@ pub fn learning_curves_csv(found: &[TaskEvaluation]) -> Result<String, MeasureEr
             methods.entry(&run.variant).or_default().push(Run::open(&run.path)?.log()?);
         }
         for (method, runs) in methods {
-            let head = format!("{},{}", escape_csv(&evaluation.reference.task), escape_csv(method));
+            let head = format!("{},{}", csv_field(&evaluation.reference.task), csv_field(method));
             for (axis, points) in [("iteration", by_iteration(&runs)), ("env_steps", by_steps(&runs))] {
                 out.extend(points.iter().map(|point| format!("{head},{axis},{point}\n")));
             }

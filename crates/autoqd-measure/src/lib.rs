@@ -1,8 +1,8 @@
 //! How good and how diverse a population is.
 //!
-//! Most functions here are plain arithmetic: scores of embeddings, returns and measures that somebody else collected.
-//! [`evaluate`] and its kin collect them: they roll out the policies of run folders again, with fresh seeds and the
-//! same way for every method.
+//! Most functions here are plain arithmetic: scores of embeddings, returns and measures collected elsewhere.
+//! [`evaluate`] and its relatives collect them: they roll out the policies of run folders again, with fresh seeds and
+//! the same way for every method.
 //!
 //! ```
 //! use autoqd_measure::top_fraction;

@@ -57,7 +57,7 @@ pub fn locate_by_measures(population: &LoadedRun) -> Result<Located, MeasureErro
 
 /// The policies by evaluation embeddings, from rollouts as those of [`evaluate`](crate::evaluate).
 ///
-/// These do not depend on what the method itself looked at, so that populations of every method are compared in the
+/// These do not depend on what the method itself observed, so that populations of every method are compared in the
 /// same space. The rollouts are shared with an evaluation of this population alone, or under the same reference.
 pub fn locate_by_embedding(
     population: &LoadedRun,

@@ -1,7 +1,7 @@
 //! What `eval`, `adapt` and `stability` leave in the folder of a run, and how it is read again.
 //!
 //! Each file is JSON with a format version, the digest of the archive that was measured, and the result. Fields may be
-//! added without a new version; whoever changes the meaning of one raises it.
+//! added without a new version; changing the meaning of one requires a new version.
 
 use std::path::{Path, PathBuf};
 
@@ -90,10 +90,10 @@ impl Adaptation {
     }
 }
 
-/// A measurement as it is kept, with what it was made of.
+/// A stored measurement, with the digest of what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored<T> {
-    /// Digest of the archive that was measured, as `autoqd verify` prints it; files of early versions do not say it.
+    /// Digest of the archive that was measured, as `autoqd verify` prints it; files of early versions do not have it.
     pub archive: Option<String>,
     /// The result.
     pub result: T,
@@ -143,7 +143,7 @@ impl<T: Measurement> Stored<T> {
         Ok(Some(Self { archive, result }))
     }
 
-    /// Whether the archive has changed since; not known of files that do not say what they measured.
+    /// Whether the archive has changed since; unknown for files without a digest.
     pub fn is_stale(&self, archive_digest: &str) -> bool {
         self.archive.as_ref().is_some_and(|measured| measured != archive_digest)
     }

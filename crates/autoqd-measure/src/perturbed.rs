@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::MeasureError;
 
-/// What is changed about a task.
+/// What is changed in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knob {

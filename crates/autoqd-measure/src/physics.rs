@@ -1,4 +1,4 @@
-//! Do policies fare the same on both simulators?
+//! Do policies behave the same on both simulators?
 //!
 //! Single steps agree to rounding, but long episodes with contacts are chaotic: what can be the same is how returns,
 //! lengths and measures are distributed.
@@ -23,7 +23,7 @@ use autoqd::seeds::{Purpose, derive};
 const LEVEL: f64 = 0.05;
 /// Relative differences below this are rounding and count as none.
 const ROUNDING: f64 = 1e-9;
-/// Policies per part, between which progress is told.
+/// Policies per part, between which progress is reported.
 const PART: usize = 50;
 
 /// How much to compare.
@@ -56,7 +56,7 @@ pub struct PhysicsComparison {
     pub seeds: usize,
     /// Episodes that diverged on libmujoco, on lanes with the same seeds, and on lanes with others.
     pub diverged: [usize; 3],
-    /// Return, length and the hand-made measures.
+    /// Return, length and the hand-designed measures.
     pub quantities: Vec<QuantityComparison>,
 }
 
@@ -95,7 +95,7 @@ pub struct QuantityComparison {
     pub policies_apart: usize,
 }
 
-/// Rolls out policies of a population on both simulators and compares how they fare.
+/// Rolls out policies of a population on both simulators and compares the outcomes.
 ///
 /// Three samples per policy: libmujoco, lanes with the same seeds (the paired test), and lanes with other seeds (the
 /// distribution tests, which need independent samples).
@@ -235,7 +235,7 @@ fn compare(
     }
 }
 
-/// The difference of two numbers, or 0 where it is rounding: the last digits may well lean to one side.
+/// The difference of two numbers, or 0 where it is rounding: the last digits may be biased to one side.
 fn without_rounding(a: f64, b: f64) -> f64 {
     if (a - b).abs() <= ROUNDING * (1.0 + b.abs()) { 0.0 } else { a - b }
 }

@@ -15,7 +15,7 @@ use autoqd::seeds::{Purpose, derive};
 /// Format version of a reference file.
 const VERSION: u32 = 2;
 
-/// What the evaluation does; the defaults are those of the paper where it says anything.
+/// What the evaluation does; the defaults are those of the paper where it gives any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Protocol {
@@ -61,7 +61,7 @@ pub enum Round {
     Recheck = 3,
     /// Rollouts for the stability of descriptors.
     Stability = 4,
-    /// First look at all policies in a changed task.
+    /// First screening of all policies in a changed task.
     Screening = 5,
     /// The final numbers in a changed task.
     Final = 6,
@@ -193,7 +193,7 @@ impl Reference {
         Ok(save_json(path, self)?)
     }
 
-    /// Refuses a reference of another task.
+    /// Rejects a reference of another task.
     pub fn check(&self, path: &Path, spec: &EnvSpec) -> Result<(), MeasureError> {
         if self.task == spec.name && self.normalizer.size() == spec.observation_size {
             return Ok(());

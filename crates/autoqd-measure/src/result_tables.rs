@@ -8,7 +8,7 @@ use crate::evaluation::{RunMetrics, TaskEvaluation};
 use crate::statistics::Estimate;
 use crate::table::{Cell, Group, Row, Table};
 
-/// How a population is called in a table: its variant and seed, or its path where that says nothing.
+/// The name of a population in a table: its variant and seed, or its path where those are missing.
 fn label(variant: &str, seed: Option<u64>, path: &Path) -> String {
     match seed {
         Some(seed) => format!("{variant} seed {seed}"),

@@ -17,7 +17,7 @@ use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe};
 /// Policies per part: a part is seconds of work, and all threads are busy for nearly all of it.
 const PART: usize = 128;
 
-/// Told how far a measurement is.
+/// Receives the progress of a measurement.
 pub trait Progress {
     /// A stage of `total` rollouts begins.
     fn start(&mut self, stage: &str, total: u64);
@@ -25,7 +25,7 @@ pub trait Progress {
     fn advance(&mut self, rollouts: u64);
 }
 
-/// Nobody is told.
+/// Reports to nobody.
 impl Progress for () {
     fn start(&mut self, _stage: &str, _total: u64) {}
     fn advance(&mut self, _rollouts: u64) {}
@@ -38,7 +38,7 @@ pub struct PolicyResult {
     pub returns: Vec<f64>,
     /// Steps simulated.
     pub steps: u64,
-    /// Hand-made measures, mean over the rollouts.
+    /// Hand-designed measures, mean over the rollouts.
     pub measures: Vec<f64>,
     /// Evaluation embedding, mean over the rollouts; empty if none was asked for.
     pub psi: Vec<f32>,
@@ -57,7 +57,7 @@ impl PolicyResult {
         self.objective().is_finite() && self.psi.iter().all(|x| x.is_finite())
     }
 
-    /// What is known of a policy that cannot be rolled out.
+    /// The result for a policy that cannot be rolled out.
     fn unusable(episodes: usize, measures: usize, dimension: usize) -> Self {
         Self {
             returns: vec![f64::NAN; episodes],
@@ -98,7 +98,7 @@ pub struct Rollouts<'a> {
     /// What the task was changed to; part of the name under which results are kept.
     setting: String,
     observation_size: usize,
-    /// Number of hand-made measures.
+    /// Number of hand-designed measures.
     measures: usize,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Rollouts<'a> {
         Ok(Self { population, evaluator, setting: setting.to_owned(), observation_size, measures })
     }
 
-    /// Which simulator the rollouts run on, for people to read.
+    /// Which simulator the rollouts run on, as text for the user.
     pub fn physics_note(&self) -> String {
         self.evaluator.physics_note()
     }

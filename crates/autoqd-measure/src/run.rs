@@ -147,7 +147,7 @@ impl Run {
         }
     }
 
-    /// Whether somebody chose these policies, in this order.
+    /// Whether these policies were chosen, in this order.
     pub fn is_selection(&self) -> bool {
         self.chosen.is_some()
     }
@@ -206,7 +206,7 @@ impl Run {
         Ok(LoadedRun { run: self, table, budget })
     }
 
-    /// How far the run is; a table does not know.
+    /// The progress of the run; a table has none.
     pub fn status(&self, registry: &Registry) -> Result<Option<Status>, MeasureError> {
         Ok(self.run_folder().map(|folder| status(folder, registry)).transpose()?)
     }
@@ -233,14 +233,14 @@ impl Run {
         Ok(registry.task(&self.task, &self.perturbation)?)
     }
 
-    /// The shape of the policies in the task, as the archive says it by now.
+    /// The shape of the policies in the task, as stored in the current archive.
     pub fn policy_spec(&self, spec: &EnvSpec) -> Result<PolicySpec, MeasureError> {
         let stored = ArchiveTable::read_policy(&self.archive_path())?;
         Ok(PolicySpec::stored_or_for_task(stored, &self.policy, spec)?)
     }
 }
 
-/// What is not there yet is no error.
+/// A file that does not exist yet is not an error.
 fn if_there<T>(read: Result<T, RunFolderError>) -> Result<Option<T>, MeasureError> {
     match read {
         Err(error) if error.is_not_found() => Ok(None),

@@ -40,7 +40,7 @@ pub fn sample_variance(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| squares / (values.len() - 1) as f64)
 }
 
-/// Largest total number of values for which the distribution of U is counted out.
+/// Largest total number of values for which the distribution of U is computed exactly.
 const EXACT_LIMIT: usize = 40;
 
 /// A two-sided Mann-Whitney U test.
@@ -50,7 +50,7 @@ pub struct MannWhitney {
     pub u: f64,
     /// Two-sided p-value.
     pub p: f64,
-    /// Whether the p-value was counted out rather than approximated.
+    /// Whether the p-value is exact rather than approximated.
     pub exact: bool,
     /// Probability that a value of the first sample is larger than one of the second.
     pub superiority: f64,
@@ -58,8 +58,8 @@ pub struct MannWhitney {
 
 /// Compares two samples; `None` if one is empty or holds a NaN.
 ///
-/// Up to 40 values the distribution of the rank sum is counted out given the ties there are (mid-ranks), above that
-/// the normal approximation with correction for ties and continuity is used.
+/// Up to 40 values the distribution of the rank sum is computed exactly given the ties there are (mid-ranks), above
+/// that the normal approximation with correction for ties and continuity is used.
 ///
 /// ```
 /// let test = autoqd_measure::mann_whitney(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).unwrap();

@@ -12,7 +12,7 @@ use autoqd::runner::{Changes, Limits, Runner};
 use crate::error::MeasureError;
 use crate::sweep::Job;
 
-/// What became of a run of a sweep.
+/// The outcome of one run of a sweep.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Outcome {
     /// Folder of the run.
@@ -35,7 +35,7 @@ impl Outcome {
 }
 
 impl Job {
-    /// Refuses a folder that holds another run.
+    /// Rejects a folder that holds another run.
     pub fn check(&self) -> Result<(), MeasureError> {
         if !self.path.join(CONFIG_FILE).is_file() {
             return Ok(());
@@ -50,7 +50,7 @@ impl Job {
         }
     }
 
-    /// How far the run is, without doing anything.
+    /// The progress of the run, without doing anything.
     pub fn outcome(&self, registry: &Registry) -> Outcome {
         Outcome::new(self, Ok(self.state(registry)))
     }
@@ -75,14 +75,15 @@ pub struct SweepWork<'a> {
     pub threads: Option<NonZeroUsize>,
     /// Whether to stop at the next iteration.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Told of every run that begins, with its position.
+    /// Called for every run that begins, with its position.
     pub begin: &'a (dyn Fn(usize, &Job) + Sync),
-    /// Makes what watches a run; asked only where runs follow each other, since several would show over each other.
+    /// Makes what watches a run; asked only where runs follow each other, since several would overwrite each other's
+    /// output.
     pub watch: &'a (dyn Fn() -> Box<dyn Observer> + Sync),
 }
 
 impl SweepWork<'_> {
-    /// Starts or continues every run, and says what became of each, in their order.
+    /// Starts or continues every run, and returns the outcome of each, in their order.
     pub fn run(&self, jobs: &[Job]) -> Vec<Outcome> {
         let next = Mutex::new(jobs.iter().enumerate());
         let done: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; jobs.len()]);

@@ -1,6 +1,7 @@
 //! Tables of results as text, Markdown, LaTeX and CSV.
 
 use crate::statistics::Estimate;
+use autoqd::export::csv_field;
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum Format {
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing to say.
+    /// Empty.
     Empty,
     /// A mean with its standard error.
     Value(Estimate),
@@ -175,7 +176,7 @@ impl Table {
         let mut out = "group,row,column,mean,standard_error,count,best,text\n".to_owned();
         for (group, row) in self.groups.iter().flat_map(|g| g.rows.iter().map(move |row| (g, row))) {
             for (i, (column, cell)) in self.columns.iter().zip(&row.cells).enumerate() {
-                let head = [&group.title, &row.label, column].map(|t| escape_csv(t)).join(",");
+                let head = [&group.title, &row.label, column].map(|t| csv_field(t)).join(",");
                 out += &format!("{head},{}\n", csv_value(cell, row.best() == Some(i)));
             }
         }
@@ -231,20 +232,11 @@ fn latex_cells(row: &Row) -> Vec<String> {
 fn csv_value(cell: &Cell, best: bool) -> String {
     match cell {
         Cell::Empty => ",,,,".to_owned(),
-        Cell::Text(text) => format!(",,,,{}", escape_csv(text)),
+        Cell::Text(text) => format!(",,,,{}", csv_field(text)),
         Cell::Value(e) => {
             let error = e.standard_error.map_or(String::new(), |error| error.to_string());
             format!("{},{error},{},{best},", e.mean, e.count)
         }
-    }
-}
-
-/// A field of a CSV file.
-pub(crate) fn escape_csv(text: &str) -> String {
-    if text.contains([',', '"', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -12,7 +12,7 @@ pub struct TradeOff {
 }
 
 impl TradeOff {
-    /// Whether the point lies above the line along which what is lost in quality is won in diversity: from the best
+    /// Whether the point lies above the line along which quality lost equals diversity gained: from the best
     /// method without diversity to the most diverse one without quality.
     ///
     /// This line, and not quality = diversity, gives the paper's own counts from its own table.

@@ -6,7 +6,7 @@ use autoqd::seeds::{Purpose, derive};
 const FLIPS: u64 = 9_999;
 /// Stream of the sign patterns, apart from the seeds of rollouts.
 const STREAM: u64 = u64::MAX - 1;
-/// Largest sample size for which the distribution of the Kolmogorov-Smirnov distance is counted out.
+/// Largest sample size for which the distribution of the Kolmogorov-Smirnov distance is computed exactly.
 const EXACT_LIMIT: usize = 50;
 
 /// A two-sided Kolmogorov-Smirnov test.
@@ -20,7 +20,7 @@ pub struct KolmogorovSmirnov {
 
 /// Compares two samples; `None` if one is empty or holds a NaN.
 ///
-/// For samples of one size up to 50 the p-value is counted out, else it is the limit law with the correction of
+/// For samples of one size up to 50 the p-value is exact, else it is the limit law with the correction of
 /// Stephens.
 ///
 /// ```

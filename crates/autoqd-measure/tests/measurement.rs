@@ -1,4 +1,4 @@
-//! Measurements as files: what early versions wrote is read for ever, and what is out of date is recognised.
+//! Measurements as files: what early versions wrote remains readable for ever, and what is out of date is recognised.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The Vendi score: closed forms, other people's package, and the truncated method against the dense one.
+//! The Vendi score: closed forms, an independent package, and the truncated method against the dense one.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use autoqd_measure::{
     Points, bandwidth, vendi_cosine, vendi_dense, vendi_of_kernel, vendi_score, vendi_truncated,
 };
 
-/// Repeatable numbers of about a normal distribution.
+/// Repeatable numbers with roughly a normal distribution.
 fn noise(stream: u64, count: usize) -> Vec<f64> {
     let uniform =
         |i: u64, part: u64| derive(stream, Purpose::Training, [i, part, 0]) as f64 / u64::MAX as f64;
@@ -210,7 +210,7 @@ fn python_scores(kernels: &[Vec<Vec<f64>>]) -> Result<Vec<f64>, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|e| format!("{python}: {e}"))?;
-    // A Python without the package may be gone before it has read anything; its own words follow below.
+    // A Python without the package may be gone before it has read anything; its own message follows below.
     let _ = child.stdin.take().unwrap().write_all(serde_json::to_string(kernels).unwrap().as_bytes());
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
     if !output.status.success() {

@@ -33,13 +33,13 @@ pub enum ViewError {
     /// A run folder could not be read.
     #[error(transparent)]
     RunFolder(#[from] autoqd::run_folder::RunFolderError),
-    /// The library refused something.
+    /// An error of the search library.
     #[error(transparent)]
     Library(#[from] autoqd::Error),
-    /// A task could not be made or run.
+    /// A task could not be built or run.
     #[error(transparent)]
     Task(#[from] autoqd_env::EnvError),
-    /// The port could not be taken.
+    /// The port could not be opened.
     #[error("cannot listen on {address}: {reason}; choose another port with --port")]
     Listen {
         /// Address and port.

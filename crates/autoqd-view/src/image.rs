@@ -19,7 +19,7 @@ impl Image {
         Self { width, height, rgba: vec![0; 4 * width * height] }
     }
 
-    /// Paints `other` over this picture with its upper left corner at (x, y); what sticks out is cut off.
+    /// Paints `other` over this picture with its upper left corner at (x, y); what lies outside is cut off.
     pub fn draw(&mut self, other: &Image, x: usize, y: usize) {
         let columns = other.width.min(self.width.saturating_sub(x));
         for row in 0..other.height.min(self.height.saturating_sub(y)) {

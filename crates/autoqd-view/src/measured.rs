@@ -11,7 +11,7 @@ use crate::plot::{
 };
 use crate::{RunView, ViewError};
 
-/// What was measured of some runs, without what is older than the archive it speaks of.
+/// Measurements of some runs, without those older than the archive they describe.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     evaluations: Vec<Option<RunMetrics>>,
@@ -35,12 +35,12 @@ impl Measured {
         Ok(found)
     }
 
-    /// What `autoqd eval` found of each run; `None` for runs that were not measured.
+    /// The result of `autoqd eval` for each run; `None` for runs that were not measured.
     pub fn evaluations(&self) -> &[Option<RunMetrics>] {
         &self.evaluations
     }
 
-    /// What was left out because the archive has changed since, for people to read.
+    /// Notes about what was left out because the archive has changed since.
     pub fn stale(&self) -> &[String] {
         &self.stale
     }
@@ -96,7 +96,7 @@ impl Measured {
 /// Reads the measurements of one run.
 struct Reader<'a> {
     run: &'a RunView,
-    /// Of the archive as it is now; worked out when a measurement says what it was made of.
+    /// Digest of the archive as it is now; computed when a measurement names the one it was made from.
     digest: Option<String>,
     stale: &'a mut Vec<String>,
 }
@@ -184,7 +184,7 @@ fn score_bars(task: &str, runs: &[&RunMetrics], mode: Mode) -> Figure {
         (title.to_string(), variants.iter().map(sample).collect())
     };
     let mut panels: Vec<(String, Vec<Sample>)> = SCORES.iter().map(panel).collect();
-    // A task without hand-made measures has no ground truth.
+    // A task without hand-designed measures has no ground truth.
     panels.retain(|(_, samples)| samples.iter().any(|sample| !sample.values.is_empty()));
     let setting = shorten(&mut panels);
     let mut figure = ablation_bars(task, &panels, &setting, mode);

@@ -1,4 +1,4 @@
-//! A run, opened to be looked at: its elites, its log, and its policies at work.
+//! A run, opened for viewing: its elites, its log, and its policies at work.
 
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::{Replay, ViewError};
 /// Perturbed copies of the task that are kept for the next replay.
 const KEPT_TASKS: usize = 6;
 
-/// A run with what it takes to show its policies at work.
+/// A run with everything needed to show its policies at work.
 pub struct RunView {
     run: Run,
     name: String,
@@ -26,7 +26,7 @@ pub struct RunView {
     perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
 }
 
-/// What is changed about the task for a replay, on top of what the run itself changed.
+/// Changes to the task for a replay, on top of those of the run itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Factor on every friction.
@@ -42,7 +42,7 @@ impl Default for Change {
 }
 
 impl RunView {
-    /// Opens runs that are looked at together. Folders of the same name, as sweeps make them, are told apart by as much
+    /// Opens runs that are viewed together. Folders of the same name, as sweeps make them, are told apart by as much
     /// of their paths as it takes.
     pub fn open_all(paths: &[PathBuf], registry: &Registry) -> Result<Vec<Self>, ViewError> {
         let mut runs = paths.iter().map(|path| Self::open(path, registry)).collect::<Result<Vec<_>, _>>()?;
@@ -79,7 +79,7 @@ impl RunView {
         &self.task
     }
 
-    /// How far the run is; a table does not know.
+    /// The progress of the run; a table has none.
     pub fn status(&self) -> Result<Option<Status>, ViewError> {
         Ok(self.run.status(&self.registry)?)
     }
@@ -101,7 +101,7 @@ impl RunView {
         self.run.archive_path()
     }
 
-    /// How the cells of the archive lie; where no configuration says it, around the measures there are.
+    /// The layout of the archive's cells; without a configuration, a range around the stored measures.
     pub(crate) fn layout(&self, table: &ArchiveTable) -> Layout {
         match self.config() {
             Some(config) => Layout::of_archive(config.layout()),
@@ -109,7 +109,7 @@ impl RunView {
         }
     }
 
-    /// The shape of the policies, as the archive says it by now.
+    /// The shape of the policies, as stored in the current archive.
     pub fn policy(&self) -> Result<PolicySpec, ViewError> {
         Ok(self.run.policy_spec(self.task.spec())?)
     }
@@ -152,7 +152,7 @@ impl RunView {
         let kept = |tasks: &VecDeque<(Change, Arc<dyn Task>)>| {
             tasks.iter().find(|(c, _)| *c == change).map(|(_, task)| task.clone())
         };
-        // A thread that panicked while it held the lock cannot have left half a task behind.
+        // A thread that panicked while holding the lock cannot have left a task half built.
         let lock = || self.perturbed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(task) = kept(&lock()) {
             return Ok(task);

@@ -46,7 +46,7 @@ fn web() -> PathBuf {
 /// One browser at a time: two at once would measure each other.
 static BROWSER: Mutex<()> = Mutex::new(());
 
-/// Runs one scenario of the driver; its words are this test's words.
+/// Runs one scenario of the driver; its messages are this test's messages.
 fn drive(chromium: &Path, scenario: &str, url: &str, facts: &Value) {
     let _alone = BROWSER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let output = Command::new("node")

@@ -1,4 +1,4 @@
-//! The explorer's server: what it serves, what it refuses, and that it lets go of what nobody waits for.
+//! The explorer's server: what it serves, what it rejects, and that it drops work nobody waits for.
 
 mod common;
 

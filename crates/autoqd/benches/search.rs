@@ -1,11 +1,12 @@
 //! Steps per second of a whole search (policy, features, archive, everything) beside the bare simulator, the lanes
-//! engine and the same search glued from pyribs, Gymnasium and a process pool: `cargo bench -p autoqd --bench search`.
+//! engine and the same search assembled from pyribs, Gymnasium and a process pool: `cargo bench -p autoqd --bench
+//! search`.
 //!
 //! Two searches with the paper's settings but smaller batches run side by side, one on libmujoco or Box2D, one on the
 //! lanes engine. Up to iteration 19 both use the fast engine, where there is one; in iterations 20 to 25 each takes its
-//! turn, and before and after the first the bare simulator, on the model as it is loaded, replays start states and actions
-//! recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration, against the mean
-//! of the two replays around it, and their median is printed.
+//! turn, and before and after the first the bare simulator, on the model as it is loaded, replays start states and
+//! actions recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration,
+//! against the mean of the two replays around it, and their median is printed.
 //!
 //! The glued search starts at its first iteration and runs for a while; searches of ours with the same settings, on the
 //! simulator and on what `physics = "auto"` takes, then do as many iterations, so that all are at the same stage.
@@ -72,7 +73,7 @@ fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// What must be reached: search over simulator, lanes over simulator, search over the glued one.
+/// Required ratios: search over simulator, lanes over simulator, search over the glued one.
 fn goals(name: &str) -> [f64; 3] {
     match name {
         "ant" => [1.10, 5.0, 4.0],

@@ -1,4 +1,4 @@
-//! A task of one's own in Rust: a cart on a track that should end up far from where it started.
+//! A user's own task in Rust: a cart on a track that should end up far from where it started.
 //!
 //! `cargo run --release -p autoqd --example own_environment`
 

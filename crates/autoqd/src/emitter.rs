@@ -1,4 +1,4 @@
-//! Emitters of a search over policies: those of `autoqd-qd`, and any that also learn from what rollouts showed.
+//! Emitters of a search over policies: those of `autoqd-qd`, and any that also learn from rollouts.
 
 use std::io::Write;
 
@@ -9,17 +9,17 @@ use crate::evaluator::{Evaluation, Probe, Record};
 
 /// An emitter that a search can ask, tell, save and continue.
 ///
-/// Beyond [`Emitter`], it may ask for probes and learn from the records of *all* candidates of an iteration, for instance
-/// from their transitions. Everything it does may depend on its state and what it is told alone: the same search must give
-/// the same bytes for any number of threads.
+/// Beyond [`Emitter`], it may ask for probes and learn from the records of *all* candidates of an iteration, for
+/// instance from their transitions. Everything it does may depend on its state and what it is told alone: the same
+/// search must give the same bytes for any number of threads.
 pub trait SearchEmitter: Emitter + Sync {
-    /// What this emitter wants to see of the next iteration's rollouts.
+    /// What this emitter needs to observe in the next iteration's rollouts.
     fn probes(&self) -> Result<Vec<Probe>, Error> {
         Ok(Vec::new())
     }
 
-    /// Takes in what was seen of all candidates, before it is told what became of its own. Only called for emitters with
-    /// probes.
+    /// Takes in what the probes collected for all candidates, before it is told the outcome of its own. Only called for
+    /// emitters with probes.
     fn absorb(&mut self, _seen: &Seen<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -32,7 +32,7 @@ pub trait SearchEmitter: Emitter + Sync {
     /// The state, for a checkpoint.
     fn save(&self) -> Result<Vec<u8>, Error>;
 
-    /// Puts back what [`SearchEmitter::save`] returned.
+    /// Restores what [`SearchEmitter::save`] returned.
     fn load(&mut self, state: &[u8]) -> Result<(), Error>;
 
     /// Bytes that [`SearchEmitter::write_memory`] writes; none for an emitter that keeps nothing large.
@@ -45,13 +45,13 @@ pub trait SearchEmitter: Emitter + Sync {
         Ok(())
     }
 
-    /// Puts back what [`SearchEmitter::write_memory`] wrote.
+    /// Restores what [`SearchEmitter::write_memory`] wrote.
     fn load_memory(&mut self, _memory: &[u8]) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// What an emitter sees of an iteration.
+/// What an emitter sees in an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// Parameters of all candidates.
@@ -106,7 +106,7 @@ impl SearchEmitter for AnyEmitter {
     }
 }
 
-/// The probes of a descriptor and of several emitters as one list, in which what several ask for stands once.
+/// The probes of a descriptor and of several emitters as one list, in which what several ask for appears once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProbePlan {
     /// What the evaluator is given; the descriptor's own come first, in its order.

@@ -40,7 +40,7 @@ pub enum Error {
     /// The run folder.
     #[error(transparent)]
     RunFolder(#[from] crate::run_folder::RunFolderError),
-    /// Somebody who watches the search.
+    /// An observer of the search.
     #[error("{0}")]
     Observer(crate::observer::ObserverError),
     /// Nothing to start from.
@@ -85,7 +85,7 @@ pub enum Error {
     /// A descriptor from another crate.
     #[error(transparent)]
     Descriptor(Box<dyn std::error::Error + Send + Sync>),
-    /// An option or a piece of data that makes no sense.
+    /// An invalid option or piece of data.
     #[error("{what}: {got}, expected {expected}")]
     Invalid {
         /// The option or the data.

@@ -1,9 +1,10 @@
-//! AutoQD: many policies for one control task, each good and all different, without anyone saying what "different" is.
+//! AutoQD: many policies for one control task, each good and all different, without anyone defining what "different"
+//! means.
 //!
 //! This is the method of [AutoQD: Automatic Discovery of Diverse Behaviors with Quality-Diversity
 //! Optimization](https://arxiv.org/abs/2506.05634) (ICLR 2026). Policies are embedded by where they go and what they do
-//! there ([`embedding`]), a fitness-weighted PCA of the embeddings gives the axes of an archive ([`cwpca`]), and CMA-MAE
-//! fills it ([`search`]).
+//! there ([`embedding`]), a fitness-weighted PCA of the embeddings gives the axes of an archive ([`cwpca`]), and
+//! CMA-MAE fills it ([`search`]).
 //!
 //! ```
 //! use autoqd::config::Layers;
@@ -14,7 +15,7 @@
 //!
 //! let registry = Registry::default();
 //! let task = load_task("point-maze", &Default::default())?;
-//! // A preset, then whatever is different this time; all settings are in docs/config-reference.md.
+//! // A preset, then whatever differs this time; all settings are in docs/config-reference.md.
 //! let config = Layers::new(&registry)
 //!     .preset("quick")?
 //!     .set("iterations=5")?
@@ -48,7 +49,7 @@
 //!
 //! `mujoco` and `box2d`, both on by default, bring the simulators. Without them only tasks in plain Rust run.
 //!
-//! # What holds
+//! # Guarantees
 //!
 //! A configuration and a seed give the same bytes for any number of threads, and resuming gives the same bytes as never
 //! stopping.

@@ -1,4 +1,4 @@
-//! Those who watch a search: progress bars, logs, a live page.
+//! Observers of a search: progress bars, logs, a live page.
 
 use crate::run_folder::{MetricsRow, RunLogs, TimingRow};
 use crate::trainer::Refit;
@@ -67,7 +67,7 @@ pub trait Observer {
     /// An iteration is complete.
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError>;
 
-    /// The measures were fitted again at the start of an iteration, in so many seconds.
+    /// The measures were fitted again at the start of an iteration, and how many seconds it took.
     fn on_refit(&mut self, _iteration: u64, _refit: &Refit, _seconds: f64) -> Result<(), ObserverError> {
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! State in named parts, each with a version and readable by itself.
 //!
 //! Whatever can be stopped and continued (a search, an emitter, a descriptor) puts its state into parts and takes them
-//! back. A later version adds parts or raises the version of one; what it does not find it fills in or refuses by name,
-//! and what it does not know stays out of the way.
+//! back. A later version adds parts or raises the version of one; what it does not find it fills in or rejects by name,
+//! and ignores what it does not know.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 
-/// Where parts are put: a checkpoint file, or [`Parts`] in memory.
+/// The destination of parts: a checkpoint file, or [`Parts`] in memory.
 pub trait PutParts {
     /// Puts a part of `len` bytes that `write` writes, for what is too large to be held twice.
     ///
@@ -166,7 +166,7 @@ impl Parts {
         inner
     }
 
-    /// Names of the parts that nobody has taken yet.
+    /// Names of the parts that have not been taken yet.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.keys().map(String::as_str)
     }

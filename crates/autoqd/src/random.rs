@@ -1,4 +1,7 @@
 //! Normal and uniform numbers with the same bits on every platform.
+//!
+//! Kept separate from the streams of `autoqd_qd::Rng` (a ziggurat) and of `autoqd-learn` (single precision): the key and
+//! the method of each are part of what a stored seed means, so replacing one by another would change every old run.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

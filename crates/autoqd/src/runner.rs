@@ -1,4 +1,4 @@
-//! A trainer in a run folder: logs, checkpoints, limits, and going on where it stopped.
+//! A trainer in a run folder: logs, checkpoints, limits, and continuing where it stopped.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -199,7 +199,7 @@ impl Runner {
     }
 }
 
-/// What to say of a checkpoint that a later version put more into.
+/// The note about a checkpoint that holds parts of a later version.
 fn unknown_parts(left: &Parts) -> Option<String> {
     let names: Vec<&str> = left.names().collect();
     let list = names.join(", ");
@@ -217,7 +217,7 @@ pub fn absolute_task(task: &str) -> String {
     }
 }
 
-/// What is known of a run's policies, for readers outside this program.
+/// Facts about a run's policies, for readers outside this program.
 fn descriptor_file(trainer: &dyn Trainer) -> TensorFile {
     let config = trainer.config();
     let mut file = TensorFile { tensors: trainer.tensors(), ..TensorFile::default() };

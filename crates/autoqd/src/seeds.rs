@@ -1,4 +1,4 @@
-//! Where every random number of a run comes from.
+//! The seeds of a run.
 //!
 //! A seed is a pure function of what it is for: (run seed, purpose, iteration, candidate, episode). Nothing is
 //! drawn from shared state, so neither the number of threads nor a restart can change a run.

@@ -55,9 +55,9 @@ pub struct Times {
 /// What a refit of a search did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refit {
-    /// What the descriptor has to say about it.
+    /// The descriptor's report.
     pub descriptor: RefitReport,
-    /// What became of the elites.
+    /// The outcome for the elites.
     pub archives: RedescribeReport,
     /// Elites of the result archive before.
     pub elites_before: usize,
@@ -117,11 +117,11 @@ pub trait Trainer: Send {
         None
     }
 
-    /// Does one iteration.
+    /// Runs one iteration.
     fn step(&mut self) -> Result<Iteration, Error>;
 
-    /// The policies found so far, as they are stored. Without an archive, a policy's place in the population is its cell,
-    /// and its measures are the task's.
+    /// The policies found so far, as they are stored. Without an archive, a policy's place in the population is its
+    /// cell, and its measures are the task's.
     fn population(&self) -> ArchiveTable;
 
     /// What a reader outside this program needs to know besides the policies.
@@ -132,6 +132,6 @@ pub trait Trainer: Send {
     /// Puts the complete state.
     fn save(&self, parts: &mut dyn PutParts) -> Result<(), Error>;
 
-    /// Puts back what [`Trainer::save`] put, into a trainer built from the same configuration.
+    /// Restores what [`Trainer::save`] put, into a trainer built from the same configuration.
     fn load(&mut self, parts: &mut Parts) -> Result<(), Error>;
 }

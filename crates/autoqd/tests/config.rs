@@ -194,13 +194,13 @@ fn nonsense_is_refused_with_key_value_range_and_remedy() {
 }
 
 #[test]
-fn hand_made_measures_take_number_and_bounds_from_the_task() {
+fn hand_designed_measures_take_number_and_bounds_from_the_task() {
     let run = resolved(&["method=regular", "measures_dimension=2"]);
     assert_eq!(run.measures_dimension, 3);
     assert_eq!(*run.layout(), ArchiveLayout::Grid { cells: vec![10; 3], bounds: vec![[0.0, 1.0]; 3] });
     let none = TaskFacts { measures: vec![], ..swimmer() };
     let message = layers(&["method=regular"]).unwrap().resolve(&none, &*REGISTRY).unwrap_err().to_string();
-    assert!(message.contains("no hand-made measures"), "{message}");
+    assert!(message.contains("no hand-designed measures"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Calibrated weighted PCA: what it promises, and the cases the paper does not speak of.
+//! Calibrated weighted PCA: what it promises, and the cases the paper does not cover.
 
 use autoqd::cwpca::{AffineMap, CwPcaOptions, fit, quantile, random, weights};
 use proptest::prelude::*;

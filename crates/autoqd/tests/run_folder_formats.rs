@@ -228,7 +228,7 @@ proptest! {
         prop_assert!(read(name, &bytes[..at.index(bytes.len())]).is_err());
     }
 
-    /// Tensor files have bits that mean nothing (spaces at the end of the header); all others are refused.
+    /// Tensor files have bits that mean nothing (spaces at the end of the header); all others are rejected.
     #[test]
     fn a_flipped_bit_is_never_believed(kind in 0usize..3, at in any::<prop::sample::Index>(), bit in 0u8..8) {
         let (name, bytes) = &samples()[kind];

@@ -219,7 +219,7 @@ fn a_state_has_named_parts_of_which_later_ones_may_be_missing_or_unknown() {
         ["archive", "descriptor", "emitter/0", "emitter/1", "reserve", "result", "scheduler", "search"];
     assert_eq!(whole.names().collect::<Vec<_>>(), names);
     let fresh = || Search::new(search.config().clone(), maze()).expect("a search");
-    // What a later version added stays out of the way.
+    // What a later version added is ignored.
     let mut later = whole.clone();
     later.bytes("novelty", 9, b"of another version").expect("a new part");
     let mut loaded = fresh();

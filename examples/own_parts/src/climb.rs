@@ -7,7 +7,7 @@ use autoqd::registry::{EmitterContext, Registry};
 use autoqd_qd::{AddStatus, Archive, Emitter, Feedback, NormalSource, Restart, Rng};
 use serde::{Deserialize, Serialize};
 
-/// Makes the emitter known under its name.
+/// Registers the emitter under its name.
 pub fn register(registry: &mut Registry) {
     let facts = PartFacts::new("Hill climbing from random elites with the one-fifth success rule.");
     registry.register_emitter("climb", facts, |context| Ok(Box::new(Climb::new(context))));

@@ -27,7 +27,7 @@ static SPEC: LazyLock<EnvSpec> = LazyLock::new(|| EnvSpec {
     objective_min: 0.0,
 });
 
-/// Makes the task known under its name.
+/// Registers the task under its name.
 pub fn register(registry: &mut Registry) {
     registry
         .register_task("glider", |perturbation| Ok(Arc::new(GliderTask { mass: perturbation.mass_scale })));
@@ -65,7 +65,7 @@ impl Glider {
         Self { mass, position, velocity, pitch: 0.0, gusts, steps: 0, height_sum: 0.0, climbing: 0 }
     }
 
-    /// Numbers of about the same size, as a policy likes them.
+    /// Numbers of about the same size, as suits a policy.
     fn observe(&self, observation: &mut [f64]) {
         let ([_, y], [vx, vy]) = (self.position, self.velocity);
         observation.copy_from_slice(&[

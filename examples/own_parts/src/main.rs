@@ -1,4 +1,4 @@
-//! A program of one's own: everything that `autoqd` can do, with a task, a descriptor and an emitter that it brings.
+//! A user's own program: everything that `autoqd` can do, with a task, a descriptor and an emitter of its own.
 //!
 //! ```sh
 //! cargo run --release -p own-parts -- run glider --method path --set emitter=climb --preset quick --out runs/gliders

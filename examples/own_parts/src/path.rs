@@ -1,5 +1,5 @@
-//! A descriptor: a policy is what its path looks like, by means and spreads of the first two observations, scaled to what
-//! the elites do.
+//! A descriptor: a policy is what its path looks like, by means and spreads of the first two observations, scaled to
+//! what the elites do.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ autoqd::settings! {
 
 impl Section for PathSection {}
 
-/// Makes the method, its settings and its probe known.
+/// Registers the method, its settings and its probe.
 pub fn register(registry: &mut Registry) {
     registry.register_probe::<PathProbe>();
     registry.register_section::<PathSection>();

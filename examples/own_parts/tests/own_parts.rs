@@ -1,4 +1,4 @@
-//! The program of this example, used as one would: run, killed, resumed, evaluated, reported, explored.
+//! The program of this example, used as a user would: run, killed, resumed, evaluated, reported, explored.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

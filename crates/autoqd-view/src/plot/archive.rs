@@ -8,7 +8,7 @@ use super::theme::{Mode, Theme, sequential};
 /// Lines of a parallel-axes plot beyond this many hide each other and only bloat the file.
 const MOST_LINES: usize = 3000;
 
-/// What the plots of an archive need to know of it.
+/// What the plots need to know about an archive.
 #[derive(Clone, Debug, Default)]
 pub struct ArchivePlot {
     /// Name of each measure.

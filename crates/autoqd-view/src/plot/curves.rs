@@ -131,7 +131,7 @@ fn task_names(points: &[Point], theme: &Theme) -> Vec<Mark> {
     points.iter().enumerate().filter(|(_, p)| !p.label.is_empty()).map(label).collect()
 }
 
-/// Quality against diversity, both scaled to [0, 1]; points above the line from (0, 1) to (1, 0) win more of the one than
+/// Quality against diversity, both scaled to [0, 1]; points above the line from (0, 1) to (1, 0) gain more of one than
 /// they lose of the other.
 pub fn trade_off(title: &str, points: &[Point], mode: Mode) -> Figure {
     let theme = Theme::new(mode);

@@ -111,7 +111,7 @@ pub enum Mark {
     },
     /// Rectangles without gaps between neighbours.
     Tiles(Vec<Tile>),
-    /// A vertical bar of error with caps.
+    /// A vertical error bar with caps.
     Whisker {
         /// Place.
         x: f64,
@@ -130,7 +130,7 @@ pub enum Mark {
         shift: (f64, f64),
         /// The text.
         text: String,
-        /// Its look.
+        /// Its style.
         style: TextStyle,
     },
 }

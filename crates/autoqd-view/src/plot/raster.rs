@@ -1,4 +1,4 @@
-//! From SVG to pixels, with a typeface of our own so that no system font is needed.
+//! From SVG to pixels, with a bundled typeface, so that no system font is needed.
 
 use std::sync::{Arc, LazyLock};
 

@@ -84,7 +84,7 @@ impl Svg {
         )
     }
 
-    /// Raw markup; the caller answers for its well-formedness.
+    /// Raw markup; the caller is responsible for its well-formedness.
     pub fn raw(&mut self, markup: &str) {
         self.body.push_str(markup);
     }

@@ -1,4 +1,4 @@
-//! The one style of all pictures: colours that stay apart for colour-blind eyes, on light and on dark.
+//! The one style of all pictures: colours that colour-blind readers can tell apart, on light and on dark.
 
 /// A colour as 0xRRGGBB.
 pub type Rgb = u32;
@@ -77,7 +77,7 @@ const VIRIDIS: [[f64; 3]; 9] = [
     [253.0, 231.0, 37.0],
 ];
 
-/// The sequential colour map at `t` of 0 to 1; anything that is not finite is drawn as 0.
+/// The sequential colour map at `t` from 0 to 1; anything that is not finite is drawn as 0.
 pub fn sequential(t: f64) -> Rgb {
     let t = if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 };
     let place = t * (VIRIDIS.len() - 1) as f64;

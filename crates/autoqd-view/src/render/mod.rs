@@ -21,7 +21,7 @@ pub use gait::frames_of_one_cycle;
 pub use movie::{gif, has_ffmpeg, mp4, png_sequence};
 pub use strip::{Caption, filmstrip, stack};
 
-/// Size and look of a frame.
+/// Size and style of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameStyle {
     /// Pixels in a row.
@@ -70,7 +70,7 @@ impl<'a> Renderer<'a> {
         self.replay
     }
 
-    /// Size and look.
+    /// Size and style.
     pub fn style(&self) -> FrameStyle {
         self.style
     }

@@ -81,7 +81,7 @@ impl<'a> ScenePicture<'a> {
         Self { camera, solids, circles, floor, middle, reach, stage: Stage::new(mode), light: LIGHT.unit() }
     }
 
-    /// Draws the picture. Each pixel is its own, so the number of threads does not matter.
+    /// Draws the picture. Each pixel is computed on its own, so the number of threads does not matter.
     pub fn draw(&self, width: usize, height: usize) -> Image {
         let scale = 2.0 / height as f64;
         let place = |column: f64, row: f64| {
@@ -209,7 +209,7 @@ impl<'a> ScenePicture<'a> {
         let point = ray.at(t) + normal * 1e-4;
         let facing = normal.dot(self.light).max(0.0);
         let key = if facing > 0.0 { facing * (0.3 + 0.7 * self.light_at(point, Some(index))) } else { 0.0 };
-        // Light from the sky above, and what the floor throws back from below.
+        // Light from the sky above, and what the floor reflects from below.
         let above = 0.5 + 0.5 * normal.z;
         let ambient = v3(0.42, 0.45, 0.50) * above + v3(0.24, 0.22, 0.20) * (1.0 - above);
         let half = (self.light - ray.direction).unit();

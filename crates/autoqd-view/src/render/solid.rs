@@ -1,4 +1,4 @@
-//! Where a ray meets a shape, and how much of a light a shape takes away.
+//! Where a ray meets a shape, and how much light a shape blocks.
 
 use autoqd_env::{Shape, ShapeKind};
 
@@ -37,7 +37,7 @@ pub(crate) struct Solid {
 }
 
 impl Solid {
-    /// `None` for shapes that are no solids: planes and flat shapes.
+    /// `None` for shapes that are not solids: planes and flat shapes.
     pub fn new(shape: &Shape, frame: Frame) -> Option<Self> {
         let size = V3::from(shape.size);
         let reach = match shape.kind {

@@ -263,7 +263,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// As many digits as say something.
+/// As many digits as are meaningful.
 pub(crate) fn number(value: f64) -> String {
     let text = match value.abs() {
         _ if !value.is_finite() => return dash(),

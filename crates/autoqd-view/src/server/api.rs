@@ -13,18 +13,18 @@ use super::Shared;
 use super::catalog::Entry;
 use crate::ViewError;
 
-/// A refusal with its reason as JSON.
+/// An error response with its reason as JSON.
 pub(super) fn refuse(status: StatusCode, reason: impl Into<String>) -> Response {
     (status, Json(json!({ "error": reason.into() }))).into_response()
 }
 
-/// The error of our own making; details of the file system stay here.
+/// An internal error; details of the file system are not sent.
 pub(super) fn failed(error: &ViewError) -> Response {
     match error {
         ViewError::File { .. } | ViewError::RunFolder(_) | ViewError::Measure(_) => {
             refuse(StatusCode::INTERNAL_SERVER_ERROR, "a file of the run cannot be read")
         }
-        // The task refuses what was asked of it, such as a perturbation it does not know.
+        // The task rejects the request, such as a perturbation it does not have.
         ViewError::Task(error) => refuse(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
         other => refuse(StatusCode::INTERNAL_SERVER_ERROR, other.to_string()),
     }

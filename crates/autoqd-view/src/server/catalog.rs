@@ -32,7 +32,7 @@ pub(super) struct Snapshot {
     stamp: Option<(SystemTime, u64)>,
 }
 
-/// What the list of runs says of each.
+/// The entry of a run in the list of runs.
 #[derive(Serialize)]
 pub(super) struct Summary {
     id: String,
@@ -108,7 +108,7 @@ impl Entry {
     pub fn summary(&self, status: Option<&Status>) -> Summary {
         let snapshot = self.snapshot();
         let run = self.run.run();
-        // A table stands still: it is as far as its newest policy.
+        // A table does not progress: it is as far as its newest policy.
         let newest = || snapshot.table.iteration.iter().copied().max().unwrap_or(0);
         Summary {
             id: self.id.clone(),

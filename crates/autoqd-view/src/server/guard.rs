@@ -1,4 +1,4 @@
-//! What every request must pass and every answer carries.
+//! Checks on every request and headers of every response.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// Turns away what is not addressed to this server or comes from another origin, and sets the headers.
+/// Rejects what is not addressed to this server or comes from another origin, and sets the headers.
 pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let mut response = match refusal(&shared, request.method(), request.headers()) {
         Some((status, reason)) => (status, reason).into_response(),

@@ -36,13 +36,13 @@ pub struct ServerConfig {
     pub port: u16,
     /// Episodes simulated at the same time.
     pub simulations: usize,
-    /// Requests that may wait for a simulation; more are turned away.
+    /// Requests that may wait for a simulation; more are rejected.
     pub waiting: usize,
     /// Longest time one episode may take.
     pub simulation_time: Duration,
     /// Pages that may follow a run at the same time.
     pub followers: usize,
-    /// How often a followed run folder is looked at.
+    /// How often a followed run folder is checked.
     pub poll: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// What every request can reach.
+/// The state that every request can use.
 struct Shared {
     catalog: Catalog,
     config: ServerConfig,
@@ -79,7 +79,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads the archives and takes the port.
+    /// Reads the archives and opens the port.
     pub async fn bind(runs: Vec<RunView>, config: ServerConfig) -> Result<Self, ViewError> {
         let wanted = SocketAddr::new(config.address, config.port);
         let listen = |reason: std::io::Error| ViewError::Listen { address: wanted, reason };

@@ -115,7 +115,7 @@ async fn start(shared: Arc<Shared>, run: String, job: Job) -> Response {
                     }
                 }
             }
-            // Nobody waits for the answer any more if this fails.
+            // If this fails, nobody is waiting for the answer any more.
             Err(error) => drop(ready.send(Err(error))),
         }
     });
@@ -142,14 +142,14 @@ fn begin(run: &RunView, parameters: &[f64], seed: u64, change: Change) -> Result
     Ok((player, header))
 }
 
-/// The way to the page; closed when the page is.
+/// The channel to the page; closed when the page is.
 struct Outlet {
     sender: Sender<Result<Bytes, std::io::Error>>,
     handle: Handle,
 }
 
 impl Outlet {
-    /// False when nobody reads any more.
+    /// False when nobody is reading any more.
     fn send(&mut self, bytes: Bytes) -> bool {
         let send = tokio::time::timeout(PATIENCE, self.sender.send(Ok(bytes)));
         matches!(self.handle.block_on(send), Ok(Ok(())))
@@ -162,7 +162,7 @@ fn stream(mut player: Player, deadline: Instant, out: &mut Outlet) {
     push_frame(&mut chunk, &player, None, false);
     loop {
         let late = Instant::now() > deadline;
-        // A task that fails in the middle of an episode ends it; what was seen so far stands.
+        // A task that fails in the middle of an episode ends it; what was sent so far stays valid.
         let step = if late { None } else { player.step().ok().flatten() };
         match step {
             Some(step) => push_frame(&mut chunk, &player, Some(step), false),

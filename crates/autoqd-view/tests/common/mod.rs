@@ -1,4 +1,4 @@
-//! Golden files: compared when they exist, written with `AUTOQD_BLESS=1` after a change that was looked at.
+//! Golden files: compared when they exist, written with `AUTOQD_BLESS=1` after a change that was reviewed.
 #![allow(dead_code)]
 
 pub mod mujoco;
@@ -11,7 +11,7 @@ pub fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// Whether golden files are to be written anew.
+/// Whether golden files are to be rewritten.
 pub fn bless() -> bool {
     std::env::var_os("AUTOQD_BLESS").is_some()
 }
@@ -31,7 +31,7 @@ pub fn show(name: &str, bytes: &[u8]) {
     }
 }
 
-/// Numbers of 0 to 1 that look random and are the same everywhere.
+/// Numbers from 0 to 1 that look random and are the same everywhere.
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -24,7 +24,7 @@ struct TapedEpisode {
     actions: Vec<f32>,
 }
 
-/// What to give an evaluation among its probes, as the last one, for a tape of it.
+/// The probe that records a tape; passed to an evaluation as the last one.
 pub fn probe() -> Probe {
     Probe::new(&Transitions).expect("a probe without constants")
 }
@@ -55,8 +55,8 @@ impl Tape {
         Self { name: name.to_owned(), episodes: episodes.collect(), action_size: spec.action_size }
     }
 
-    /// Steps per second of the bare simulator; threads take one episode after the other. Putting worlds into their start
-    /// states does not count, nor does waiting for the last episode.
+    /// Steps per second of the bare simulator; threads take one episode after the other. Putting worlds into their
+    /// start states does not count, nor does waiting for the last episode.
     pub fn replay(&self, threads: usize) -> f64 {
         let next = AtomicUsize::new(0);
         let take = || self.episodes.get(next.fetch_add(1, Ordering::Relaxed));

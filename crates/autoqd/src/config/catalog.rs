@@ -1,4 +1,4 @@
-//! What the configuration knows of the parts that a program registers: their names, facts and sections.
+//! What the configuration knows about the parts that a program registers: their names, facts and sections.
 
 use super::rules::Check;
 use super::schema::{Field, Keys};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::sync::OnceLock;
 use toml::Table;
 
-/// Whose measures a method describes policies by.
+/// Where the measures of a method come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeasuresOf {
     /// The task's own: their number and bounds are the task's.
@@ -21,13 +21,13 @@ pub enum MeasuresOf {
 pub struct MethodFacts {
     /// What it does, for help and reference page.
     pub doc: String,
-    /// Whose measures it describes policies by.
+    /// Where its measures come from.
     pub measures: MeasuresOf,
     /// Whether it is fitted to the elites on schedule.
     pub refits: bool,
     /// Whether its features are embeddings among which distances mean something (`dns.space = "psi"`).
     pub embeddings: bool,
-    /// What else a configuration must obey to use it.
+    /// Further conditions on a configuration that uses it.
     pub check: fn(&Config) -> Check,
 }
 
@@ -49,7 +49,7 @@ impl MethodFacts {
 pub struct PartFacts {
     /// What it does, for help and reference page.
     pub doc: String,
-    /// What a configuration must obey to use it.
+    /// Conditions on a configuration that uses it.
     pub check: fn(&Config) -> Check,
 }
 
@@ -60,7 +60,7 @@ impl PartFacts {
     }
 }
 
-/// A registered section, its type forgotten.
+/// A registered section, with its type erased.
 #[derive(Clone, Debug)]
 pub(super) struct SectionKind {
     pub name: &'static str,

@@ -43,15 +43,15 @@ crate::settings! {
         emitters: usize = 5 => rules::count(100_000);
         /// Candidates per emitter and iteration.
         batch_size: usize = 64 => rules::count(10_000_000);
-        /// First step size of the emitters: one number, or a list with one per emitter. `auto` doubles from 0.02 to 0.32
-        /// and starts again: bold and careful emitters side by side.
+        /// First step size of the emitters: one number, or a list with one per emitter. `auto` doubles from 0.02 to
+        /// 0.32 and starts again: bold and careful emitters side by side.
         sigma0: Auto<OneOrEach<f64>> = Auto::default();
         /// By what an evolution strategy ranks its candidates.
         ranker: Ranker = Ranker::default();
         /// Which candidates become parents.
         selection: SelectionRule = SelectionRule::default();
-        /// When an evolution strategy starts again from a random elite: every so many iterations, `basic` (only when it
-        /// has converged) or `no_improvement` (also when nothing was accepted).
+        /// When an evolution strategy starts again from a random elite: every given number of iterations, `basic` (only
+        /// when it has converged) or `no_improvement` (also when nothing was accepted).
         #[serde(with = "restart")]
         #[schemars(schema_with = "restart::schema")]
         restart: RestartRule = RestartRule::Every(100) => restart::at_least_one;
@@ -65,8 +65,8 @@ crate::settings! {
         /// Cells of a grid archive: one number for every dimension, or a list.
         cells: OneOrEach<usize> = OneOrEach::One(10);
         /// Range of the measures covered by a grid or CVT archive: one number `h` for [-h, h], or a list of
-        /// `[low, high]`. What lies outside falls into the border cell. `auto` is 1.2 for learned measures, whose 5 % and
-        /// 95 % quantiles are calibrated to -1 and 1, and the task's own bounds for hand-made ones.
+        /// `[low, high]`. What lies outside falls into the border cell. `auto` is 1.2 for learned measures, whose 5 %
+        /// and 95 % quantiles are calibrated to -1 and 1, and the task's own bounds for hand-designed ones.
         bounds: Auto<Bounds> = Auto::default();
         /// How far the acceptance threshold of a cell of the search archive moves towards an accepted objective:
         /// 1 keeps only improvements (MAP-Elites), small values keep exploring (CMA-MAE).
@@ -82,7 +82,7 @@ crate::settings! {
         /// objective that counts in the task.
         qd_offset: Auto<f64> = Auto::default() => rules::unless_auto(rules::finite);
 
-        /// Number of learned measures. Hand-made ones (`method = "regular"`) have the task's own number instead.
+        /// Number of learned measures. Hand-designed ones (`method = "regular"`) have the task's own number instead.
         measures_dimension: usize = 4;
         /// Iterations at whose start the measures are fitted again to the elites.
         update_schedule: Vec<u64> = vec![20, 50, 100, 200, 300] => ascending;
@@ -92,11 +92,11 @@ crate::settings! {
         first_map: FirstMap = FirstMap::default();
         /// How observations are scaled before they are embedded.
         normalizer: Normalizer = Normalizer::default();
-        /// Elites kept aside when a refit puts two into one cell, to return at a later refit; the lowest objective leaves
-        /// first. 0 forgets them, as in the paper, which loses about half of the elites at a refit.
+        /// Elites kept aside when a refit puts two into one cell, to return at a later refit; the lowest objective
+        /// leaves first. 0 forgets them, as in the paper, which loses about half of the elites at a refit.
         reserve: usize = 0 => rules::at_most(CELLS_MAX);
 
-        /// Worker threads. `auto` is one per core. Changes nothing but the time.
+        /// Worker threads. `auto` is one per core. Affects only the running time.
         threads: Auto<usize> = Auto::default() => rules::unless_auto(rules::count(4096));
         /// Iterations between checkpoints.
         checkpoint_every: u64 = 10 => rules::whole(1, INTEGER_MAX);
@@ -127,7 +127,7 @@ crate::settings! {
         hidden: Vec<usize> = vec![128, 128] => rules::each(rules::count(65_536));
         /// Which layers have biases. Not said by the paper.
         bias: Biases = Biases::default();
-        /// What the hidden layers do to their sums.
+        /// Activation of the hidden layers.
         activation: Activation = Activation::default();
         /// The parameters that the emitters start from.
         initial: InitialPolicy = InitialPolicy::default();
@@ -147,8 +147,8 @@ crate::settings! {
         orthogonal: bool = false;
         /// Factors on the bandwidth; the features are shared out equally among them. Several give a mixture of kernels.
         scales: Vec<f64> = vec![1.0] => rules::some(rules::positive, "write [1.0] for a single kernel");
-        /// Divide the embedding of an episode of T steps by 1 - gamma^T. Without it (the paper) the embedding of a short
-        /// episode is small, so that survival time is part of the behaviour.
+        /// Divide the embedding of an episode of T steps by 1 - gamma^T. Without it (the paper) the embedding of a
+        /// short episode is small, so that survival time is part of the behaviour.
         length_normalized: bool = false;
     }
 }

@@ -57,7 +57,7 @@ impl Config {
     }
 }
 
-/// The paper's step sizes, 0.01 * 2^i for i = 1, 2, ...; beyond five emitters the ladder starts again.
+/// The paper's step sizes, 0.01 * 2^i for i = 1, 2, ...; beyond five emitters the sequence starts again.
 fn doubling(emitters: usize) -> Vec<f64> {
     (0..emitters).map(|i| 0.02 * f64::from(1u32 << (i % 5))).collect()
 }

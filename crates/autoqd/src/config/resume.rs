@@ -19,7 +19,7 @@ pub struct Changes {
 }
 
 impl RunConfig {
-    /// The same configuration with some changes; they must be allowed in themselves.
+    /// The same configuration with some changes; the result must be a valid configuration.
     pub fn changed(&self, changes: Changes) -> Result<Self, ConfigError> {
         let mut config = (**self).clone();
         config.iterations = changes.iterations.unwrap_or(config.iterations);
@@ -30,7 +30,7 @@ impl RunConfig {
 }
 
 impl RunConfig {
-    /// Whether both search for the same: all but what changes nothing but the time is equal.
+    /// Whether both describe the same search: everything but what affects only the running time is equal.
     pub fn same_search(&self, other: &Self) -> bool {
         let plain = |config: &Self| {
             let mut table = config.to_table();

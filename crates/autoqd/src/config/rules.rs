@@ -11,7 +11,7 @@ pub const INTEGER_MAX: u64 = i64::MAX as u64;
 /// More cells than this would not fit into memory with an elite in each.
 pub const CELLS_MAX: usize = 100_000_000;
 
-/// Refuses a value unless `ok`; `allowed` is a statement, `remedy` says what to do.
+/// Rejects a value unless `ok`; `allowed` is a statement, `remedy` says what to do.
 pub fn require(ok: bool, key: &'static str, value: impl Debug, allowed: &str, remedy: &str) -> Check {
     if ok {
         return Ok(());

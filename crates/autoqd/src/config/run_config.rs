@@ -13,7 +13,7 @@ pub struct TaskFacts {
     pub action_size: usize,
     /// Lowest objective that counts.
     pub objective_min: f64,
-    /// `[low, high]` of each hand-made measure.
+    /// `[low, high]` of each hand-designed measure.
     pub measures: Vec<[f64; 2]>,
 }
 

@@ -1,4 +1,4 @@
-//! What several values must obey together.
+//! Conditions on several values together.
 
 use super::rules::{CELLS_MAX, Check, count, finite, positive, require};
 use super::{
@@ -37,7 +37,7 @@ impl Config {
 
     pub(super) fn check_dimension(&self, measures: MeasuresOf) -> Check {
         let remedy = match measures {
-            MeasuresOf::Task => "this task has no hand-made measures; use another method",
+            MeasuresOf::Task => "this task has no hand-designed measures; use another method",
             MeasuresOf::Method => "the paper uses 4",
         };
         let dimension = self.measures_dimension;

@@ -3,7 +3,7 @@
 //! Policies' embeddings are weighted by their objectives, projected on their k main directions, and each
 //! direction is scaled so that its 5 % and 95 % quantiles become -1 and 1.
 //!
-//! # Where the paper says nothing
+//! # Where the paper is silent
 //! * All objectives equal: all weights equal.
 //! * Fewer independent directions than k (fewer elites than k, or some direction without variance): the axes
 //!   that are missing are flat, that is, their row of A, their component, scale and b are 0, and every policy has

@@ -77,7 +77,7 @@ impl AutoQd {
         self.state.map.as_ref()
     }
 
-    /// What turns the next rollouts into embeddings.
+    /// The embedding of the next rollouts.
     pub fn embedding(&self) -> Result<Embedding, Error> {
         Embedding::new(self.features.clone(), self.normalizer(), self.options.psi)
     }
@@ -154,7 +154,7 @@ impl Descriptor for AutoQd {
             return false;
         }
         let frozen = self.state.statistics.normalizer();
-        // All elites are about to be embedded anew with it, whatever iteration they come from.
+        // All elites are about to be embedded again with it, whatever iteration they come from.
         self.state.history.fill(frozen.clone());
         self.state.frozen = Some(frozen);
         true

@@ -1,6 +1,6 @@
-//! From what was seen of a policy to its measures.
+//! From the rollouts of a policy to its measures.
 //!
-//! The search knows a [`Descriptor`] only by this trait, so the same loop runs AutoQD, hand-made measures and
+//! The search knows a [`Descriptor`] only by this trait, so the same loop runs AutoQD, hand-designed measures and
 //! learned encoders. A descriptor sees rollouts through its probes, keeps per elite what it needs to describe
 //! it again (its *features*), and is refitted on a schedule to the elites found so far.
 
@@ -51,7 +51,7 @@ pub trait Descriptor: Send + Sync {
     /// Numbers kept with each elite so that it can be described again.
     fn feature_size(&self) -> usize;
 
-    /// What this descriptor wants to see of the next iteration's rollouts.
+    /// What this descriptor needs to observe in the next iteration's rollouts.
     fn probes(&self) -> Result<Vec<Probe>, Error>;
 
     /// Whether the first iteration must be rolled out once beforehand for [`Descriptor::absorb`].
@@ -62,7 +62,7 @@ pub trait Descriptor: Send + Sync {
     /// An iteration starts: the probes made from now on are the ones it is embedded with.
     fn begin_iteration(&mut self) {}
 
-    /// Takes in what the probes saw of one iteration. Called once per iteration, after it was embedded.
+    /// Takes in what the probes collected in one iteration. Called once per iteration, after it was embedded.
     fn absorb(&mut self, _evaluations: &[Evaluation]) {}
 
     /// The features of one candidate.
@@ -118,7 +118,7 @@ pub trait Descriptor: Send + Sync {
     /// The state, for a checkpoint: all that is needed to describe policies that are rolled out again.
     fn save(&self) -> Result<Vec<u8>, Error>;
 
-    /// Puts back what [`Descriptor::save`] returned.
+    /// Restores what [`Descriptor::save`] returned.
     fn load(&mut self, state: &[u8]) -> Result<(), Error>;
 
     /// Bytes that [`Descriptor::write_memory`] writes; none for a descriptor that keeps nothing.
@@ -131,7 +131,7 @@ pub trait Descriptor: Send + Sync {
         Ok(())
     }
 
-    /// Puts back what [`Descriptor::write_memory`] wrote.
+    /// Restores what [`Descriptor::write_memory`] wrote.
     fn load_memory(&mut self, _memory: &[u8]) -> Result<(), Error> {
         Ok(())
     }

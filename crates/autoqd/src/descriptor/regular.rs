@@ -1,4 +1,4 @@
-//! RegularQD: the hand-made measures of the task.
+//! RegularQD: the hand-designed measures of the task.
 
 use autoqd_env::EnvSpec;
 
@@ -7,7 +7,7 @@ use crate::Error;
 use crate::evaluator::{Evaluation, Probe};
 use crate::run_folder::Tensor;
 
-/// Describes a policy by the hand-made measures of its task; never refitted.
+/// Describes a policy by the hand-designed measures of its task; never refitted.
 pub struct Regular {
     dimension: usize,
 }

@@ -73,7 +73,7 @@ impl FeatureOptions {
     }
 }
 
-/// The feature map phi(s, a) = sqrt(2/D) [cos(w_1 . [s; a] + b_1), .., cos(w_D . [s; a] + b_D)] (Eq. 1).
+/// The feature map phi(s, a) = sqrt(2/D) [cos(w_1 . [s; a] + b_1), .., cos(w_D . [s; a] + b_D)] (Eq. 3 of the paper).
 ///
 /// # What the step loop computes
 /// Weights and phases are rounded to single precision once. Feature d of an input x in single precision:
@@ -88,7 +88,7 @@ pub struct FeatureMap {
     pub(super) layout: FourierLayout,
 }
 
-/// What is written of a feature map; the rest follows from it.
+/// The stored form of a feature map; the rest is derived from it.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     inputs: usize,

@@ -1,8 +1,8 @@
-//! Policy embeddings: where a policy goes and what it does there, as one vector (section 4.1 of the paper).
+//! Policy embeddings: where a policy goes and what it does there, as one vector (section 3.1 of the paper).
 //!
-//! State-action pairs pass through random Fourier features (Eq. 1), discounted and averaged over an episode to
-//! psi (Eq. 3 of the paper). Distances between the psi of policies approximate the maximum mean discrepancy of
-//! their occupancy measures.
+//! State-action pairs pass through random Fourier features (Eq. 3 of the paper), discounted and averaged over an
+//! episode to psi (Eq. 6). Distances between the psi of policies approximate the maximum mean discrepancy of their
+//! occupancy measures.
 //!
 //! ```
 //! use std::sync::Arc;

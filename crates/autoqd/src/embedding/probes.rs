@@ -1,4 +1,4 @@
-//! What the embedding sees of rollouts.
+//! The probes of the embedding.
 
 use std::sync::Arc;
 

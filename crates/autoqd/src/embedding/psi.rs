@@ -31,7 +31,7 @@ impl Default for PsiOptions {
 /// For step t = 0..T-1 the input is the normalised observation, rounded to single precision, followed by the
 /// action as sent to the task. With the features as documented at [`FeatureMap`], in double precision and step
 /// order, `sum_d += discount_t * feature_d`, where `discount_0 = 1` and `discount_{t+1} = discount_t * gamma`.
-/// Then `psi_d = ((1 - gamma) * sqrt(2/D)) * sum_d` (Eq. 3 for one trajectory), with
+/// Then `psi_d = ((1 - gamma) * sqrt(2/D)) * sum_d` (Eq. 6 of the paper for one trajectory), with
 /// `(1 - gamma) / (1 - discount_T)` in place of `1 - gamma` if `length_normalized`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -41,7 +41,7 @@ pub struct Embedding {
     options: PsiOptions,
 }
 
-/// An embedding as it is written.
+/// The stored form of an embedding.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     features: FeatureMap,

@@ -66,7 +66,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// One episode as it came back.
+/// The result of one episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// Undiscounted sum of rewards.
@@ -75,7 +75,7 @@ pub struct Episode {
     pub length: u32,
     /// Whether the simulation diverged or returned a number that is not finite.
     pub diverged: bool,
-    /// Hand-made measures of the task.
+    /// Hand-designed measures of the task.
     pub measures: Vec<f64>,
     /// What each probe collected, in the order of the probes.
     pub records: Vec<Record>,
@@ -118,7 +118,7 @@ impl Evaluation {
         self.episodes.iter().map(|episode| u64::from(episode.length)).sum()
     }
 
-    /// Hand-made measures, mean over the episodes.
+    /// Hand-designed measures, mean over the episodes.
     pub fn measures(&self) -> Vec<f64> {
         self.mean_rows(|episode| &episode.measures)
     }
@@ -147,9 +147,9 @@ impl Evaluation {
 
 /// The pure function from candidates and probes to evaluations, in candidate order.
 pub trait Evaluator: Send + Sync {
-    /// Evaluates every candidate; `probes` say what to collect of each episode.
+    /// Evaluates every candidate; `probes` say what to collect from each episode.
     fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error>;
 
-    /// Which simulator the evaluations run on, for people to read.
+    /// Which simulator the evaluations run on, as text for the user.
     fn physics_note(&self) -> String;
 }

@@ -1,4 +1,4 @@
-//! What somebody wants to see of rollouts, as data, and what watches them.
+//! What to collect from rollouts, as data, and the watchers that collect it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ fn bad_constants(kind: &str, error: &postcard::Error) -> Error {
 
 /// A kind of probe; the value holds the constants of one.
 ///
-/// Everything a watcher does may depend on the constants, the episode's seed and the steps alone: an evaluation is a pure
-/// function, wherever it runs.
+/// Everything a watcher does may depend on the constants, the episode's seed and the steps alone: an evaluation is a
+/// pure function, wherever it runs.
 pub trait ProbeKind: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The name under which it is registered.
     const NAME: &'static str;
@@ -63,13 +63,13 @@ pub struct Step<'a> {
     pub action: &'a [f32],
     /// The reward; 0 if the step diverged.
     pub reward: f64,
-    /// What came of it; numbers that are not finite are 0.
+    /// The next observation; numbers that are not finite are 0.
     pub next_observation: &'a [f64],
     /// The task ended the episode (a fall, a goal).
     pub terminated: bool,
     /// The step limit ended the episode.
     pub truncated: bool,
-    /// The simulation diverged: the episode is over, and this step's outcome means nothing.
+    /// The simulation diverged: the episode is over, and this step's outcome is meaningless.
     pub diverged: bool,
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// Every candidate's first episode comes first. Then the other episodes of those candidates whose first one lasted
 /// longest or still lasts: the episodes that are left for the end are short, so that no lane waits long for another.
-/// What comes out of an episode does not depend on when it is run.
+/// The result of an episode does not depend on when it is run.
 pub(super) struct Queue(Mutex<State>);
 
 struct State {

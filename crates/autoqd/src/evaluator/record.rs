@@ -21,7 +21,7 @@ impl Record {
     /// The summary.
     ///
     /// # Panics
-    /// If the record holds something else: whoever asks for a probe knows what it collects.
+    /// If the record holds something else: the caller that asks for a probe knows what it collects.
     pub fn summary(&self) -> &[f64] {
         match self {
             Record::Summary(values) => values,
@@ -32,7 +32,7 @@ impl Record {
     /// The picked observations.
     ///
     /// # Panics
-    /// If the record holds something else: whoever asks for a probe knows what it collects.
+    /// If the record holds something else: the caller that asks for a probe knows what it collects.
     pub fn states(&self) -> &[f32] {
         match self {
             Record::States(values) => values,
@@ -43,7 +43,7 @@ impl Record {
     /// The whole episode.
     ///
     /// # Panics
-    /// If the record holds something else: whoever asks for a probe knows what it collects.
+    /// If the record holds something else: the caller that asks for a probe knows what it collects.
     pub fn trajectory(&self) -> &Trajectory {
         match self {
             Record::Trajectory(trajectory) => trajectory,

@@ -23,16 +23,17 @@ pub(super) fn write(table: &ArchiveTable, path: &Path) -> Result<(), RunFolderEr
 /// Name of a column, or of each of its parts.
 fn header(column: &Column<'_>) -> Vec<String> {
     match column.width {
-        None => vec![quoted(&column.name)],
+        None => vec![csv_field(&column.name)],
         Some(width) => (0..width).map(|i| format!("{}_{i}", column.name)).collect(),
     }
 }
 
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
+/// A text as one field of a CSV file: quoted where it holds a separator, a quote or a line break.
+pub fn csv_field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        name.to_owned()
+        text.to_owned()
     }
 }
 

@@ -4,6 +4,7 @@ mod csv;
 mod npz;
 mod policy_onnx;
 
+pub use csv::csv_field;
 pub use policy_onnx::policy_to_onnx;
 
 use crate::run_folder::{ArchiveTable, ColumnData, RunFolderError, Tensor, TensorFile};

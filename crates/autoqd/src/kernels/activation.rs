@@ -1,4 +1,4 @@
-//! What a layer does to its sums.
+//! Activations of a layer's sums.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -23,8 +23,8 @@ impl Instructions {
 
     /// The fastest set this CPU has among those of at most 256 bits.
     ///
-    /// Beside scalar code 512-bit kernels cost more than they save: with them a HalfCheetah search on libmujoco was 15 to
-    /// 20 % slower (Ice Lake). Presumably the CPU lowers its clock for a while after each; that was not measured.
+    /// Beside scalar code 512-bit kernels cost more than they save: with them a HalfCheetah search on libmujoco was 15
+    /// to 20 % slower (Ice Lake). Presumably the CPU lowers its clock for a while after each; that was not measured.
     pub fn detect_beside_scalar() -> Self {
         let narrow = Self::available().into_iter().rfind(|set| *set != Self::Avx512);
         narrow.unwrap_or(Self::Portable)
@@ -56,7 +56,8 @@ impl Instructions {
 ///
 /// faer's matrix products seem to leave them in use, and a thread may inherit that from its parent; code compiled for
 /// SSE, as all of this program outside its kernels and as Box2D, is slow until something clears them. Measured: with
-/// this call after each product, the recurrent layer's way back took half the time; Box2D replays doubled their speed.
+/// this call after each product, the backward pass of the recurrent layer took half the time; Box2D replays doubled
+/// their speed.
 pub fn clean_registers() {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx") {

@@ -54,7 +54,7 @@ impl LayerLayout {
         self.packed_weights() + padded(self.outputs)
     }
 
-    /// Offset of the weights of input 0 and output 0, and the way from one input to the next.
+    /// Offset of the weights of input 0 and output 0, and the stride from one input to the next.
     #[inline(always)]
     fn walk(&self) -> (usize, isize) {
         match self.weights {

@@ -98,7 +98,7 @@ pub struct PolicySpec {
     pub filter: Option<FilterSpec>,
     /// The layers in order.
     pub layers: Vec<LayerSpec>,
-    /// What makes an action of the last layer's outputs.
+    /// How the last layer's outputs become an action.
     pub squash: Squash,
     /// Lower bound of each action component.
     pub action_low: Vec<f64>,

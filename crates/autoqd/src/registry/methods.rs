@@ -67,7 +67,7 @@ pub(super) fn register(registry: &mut Registry) {
     let doc = "Measures learned from occupancy embeddings (the method of the paper).";
     let facts = MethodFacts { embeddings: true, check: enough_features, ..MethodFacts::learned(doc) };
     registry.register_method("autoqd", facts, MethodKind::descriptor(autoqd));
-    let facts = MethodFacts::of_task("The task's hand-made measures.");
+    let facts = MethodFacts::of_task("The task's hand-designed measures.");
     registry.register_method(
         "regular",
         facts,

@@ -54,8 +54,8 @@ pub struct Registry {
 }
 
 impl Default for Registry {
-    /// What this crate has: AutoQD and hand-made measures, all emitters of `autoqd-qd`, rollouts in this process, and
-    /// the tasks of `autoqd-env`.
+    /// What this crate has: AutoQD and hand-designed measures, all emitters of `autoqd-qd`, rollouts in this process,
+    /// and the tasks of `autoqd-env`.
     fn default() -> Self {
         let mut registry = Self::empty();
         methods::register(&mut registry);
@@ -95,7 +95,7 @@ impl Registry {
         }
     }
 
-    /// What the configuration knows of the registered parts.
+    /// What the configuration knows about the registered parts.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }

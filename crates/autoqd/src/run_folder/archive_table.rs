@@ -52,12 +52,12 @@ pub struct ArchiveTable {
     pub objective: Vec<f64>,
     /// Measures.
     pub measures: Block<f64>,
-    /// Further columns by name: return_std, length_mean, the hand-made measures, ...
+    /// Further columns by name: return_std, length_mean, the hand-designed measures, ...
     pub statistics: Vec<(String, Vec<f64>)>,
     /// Seed of each episode of the evaluation.
     pub seeds: Block<u64>,
-    /// What the descriptor keeps of the elite to describe it again: the embedding psi for AutoQD, the last states for
-    /// Aurora, the hand-made measures for RegularQD; width 0 for descriptors that keep nothing.
+    /// What the descriptor keeps with the elite to describe it again: the embedding psi for AutoQD, the last states for
+    /// Aurora, the hand-designed measures for RegularQD; width 0 for descriptors that keep nothing.
     pub features: Block<f64>,
     /// Parameters of the policy.
     pub parameters: Block<f64>,

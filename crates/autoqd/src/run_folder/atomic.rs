@@ -1,4 +1,4 @@
-//! Files that are either complete or not there.
+//! Files that are either complete or absent.
 
 use super::RunFolderError;
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +14,7 @@ const TEMPORARY_END: &str = ".tmp";
 pub struct AtomicFile {
     file: BufWriter<File>,
     temporary: PathBuf,
-    /// The first thing the system refused; encoders tend to hide it in their own errors.
+    /// The first error of the system; encoders tend to hide it in their own errors.
     refused: Option<io::Error>,
 }
 

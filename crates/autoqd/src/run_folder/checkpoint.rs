@@ -26,7 +26,7 @@ pub(super) const VERSION: u32 = 2;
 const DIGEST: usize = 32;
 /// Fast and light: the state is mostly random mantissas, so more effort gains nothing.
 const LEVEL: i32 = 1;
-/// No more than this is reserved on the word of a length field.
+/// No more than this is allocated because a length field asks for it.
 const CAUTIOUS: usize = 1 << 20;
 const HEADER_MAX: u32 = 1 << 20;
 

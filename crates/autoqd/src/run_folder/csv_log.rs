@@ -51,7 +51,7 @@ impl<R: Row> CsvLog<R> {
         self.file.write_all(line.as_bytes()).map_err(|e| RunFolderError::io("write", &self.path, e))
     }
 
-    /// Makes everything written survive a loss of power.
+    /// Flushes everything to disk, to survive a loss of power.
     pub(super) fn sync(&self) -> Result<(), RunFolderError> {
         self.file.sync_data().map_err(|e| RunFolderError::io("write", &self.path, e))
     }

@@ -32,7 +32,7 @@ pub enum RunFolderError {
         /// Who holds it.
         holder: String,
     },
-    /// The system refused.
+    /// An error of the operating system.
     #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
     Io {
         /// What was tried.
@@ -90,7 +90,7 @@ pub enum RunFolderError {
 }
 
 impl RunFolderError {
-    /// The operating system refused to `action` the file.
+    /// The operating system could not `action` the file.
     pub fn io(action: &'static str, path: &Path, source: IoError) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }

@@ -21,7 +21,7 @@ impl FolderLock {
         let refused = |e| RunFolderError::io("lock", &path, e);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = open.map_err(refused)?;
-        // A reader of the status holds a shared lock for a moment, so one refusal does not count.
+        // A reader of the status holds a shared lock for a moment, so one failure does not count.
         for attempt in 0.. {
             match file.try_lock() {
                 Ok(()) => break,

@@ -85,7 +85,7 @@ impl RunLogs {
         Ok(())
     }
 
-    /// Makes everything written survive a loss of power; called before a checkpoint that relies on it.
+    /// Flushes everything to disk, to survive a loss of power; called before a checkpoint that relies on it.
     pub fn sync(&self) -> Result<(), RunFolderError> {
         self.metrics.sync()?;
         self.training.as_ref().map_or(Ok(()), CsvLog::sync)?;

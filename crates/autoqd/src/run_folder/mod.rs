@@ -8,7 +8,7 @@
 //!   events.out.tfevents.autoqd      the same for TensorBoard
 //!   archive.parquet                 the result archive
 //!   descriptor.safetensors          what maps a policy to measures
-//!   checkpoint.aqd                  everything needed to go on exactly
+//!   checkpoint.aqd                  everything needed to continue exactly
 //!   checkpoint.prev.aqd             the checkpoint before, until the next one is safe
 //!   manifest.json                   checksums of the result files of a run that has ended
 //!   run.lock                        held while a process works in the folder

@@ -1,4 +1,4 @@
-//! What a run did, read from the ends of its files.
+//! The status of a run, read from the ends of its files.
 
 use super::columns::{MetricsRow, TimingRow};
 use super::csv_log::last_row;
@@ -11,7 +11,7 @@ use crate::config::Catalog;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Whether a run is going.
+/// Whether a run is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -23,7 +23,7 @@ pub enum RunState {
     Finished,
 }
 
-/// What a run did. Numbers that do not exist yet are `None`.
+/// The status of a run. Numbers that do not exist yet are `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// Folder of the run.
@@ -34,7 +34,7 @@ pub struct Status {
     pub method: String,
     /// Seed.
     pub seed: u64,
-    /// Whether it is going.
+    /// Whether it is in progress.
     pub state: RunState,
     /// Process that works on it.
     pub pid: Option<u32>,

@@ -17,15 +17,15 @@ pub(super) struct Sizes {
     pub parameters: usize,
     pub measures: usize,
     pub features: usize,
-    pub hand_made: usize,
+    pub hand_designed: usize,
 }
 
 /// Name of the field with a descriptor's features.
 pub(crate) const FEATURES: &str = "features";
 /// Name of the field with return spread and mean length.
 pub(crate) const STATISTICS: &str = "statistics";
-/// Name of the field with the task's hand-made measures.
-pub(crate) const HAND_MADE: &str = "hand_made";
+/// Name of the field with the task's hand-designed measures, as checkpoints store it.
+pub(crate) const HAND_DESIGNED: &str = "hand_made";
 /// Numbers in the field of statistics: return spread and mean episode length.
 pub(super) const STATISTICS_SIZE: usize = 2;
 
@@ -81,7 +81,8 @@ fn build_archive(config: &RunConfig, cell: CellConfig, sizes: Sizes) -> Result<A
 
 /// The extra fields of an elite that are not empty.
 fn fields(sizes: Sizes) -> Vec<(&'static str, usize)> {
-    let all = [(FEATURES, sizes.features), (STATISTICS, STATISTICS_SIZE), (HAND_MADE, sizes.hand_made)];
+    let all =
+        [(FEATURES, sizes.features), (STATISTICS, STATISTICS_SIZE), (HAND_DESIGNED, sizes.hand_designed)];
     all.into_iter().filter(|(_, width)| *width > 0).collect()
 }
 

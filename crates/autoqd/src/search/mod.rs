@@ -107,7 +107,7 @@ impl Search {
             parameters: policy.parameter_count(),
             measures: descriptor.dimension(),
             features: descriptor.feature_size(),
-            hand_made: spec.measures.len(),
+            hand_designed: spec.measures.len(),
         };
         let archive = build::search_archive(&config, sizes)?;
         let result = match archive {
@@ -236,7 +236,7 @@ impl Search {
         Ok(evaluations)
     }
 
-    /// Lets the emitters see what they asked for, side by side.
+    /// Shows the emitters the records they asked for, in parallel.
     fn show_emitters(&mut self, evaluations: &[Evaluation], plan: &ProbePlan) -> Result<(), Error> {
         let ids = self.scheduler.ids().to_vec();
         let solutions = self.scheduler.solutions().as_slice().to_vec();
@@ -406,7 +406,7 @@ impl Clock {
     }
 }
 
-/// What is stored with an elite: features, return spread, mean length, hand-made measures.
+/// What is stored with an elite: features, return spread, mean length, hand-designed measures.
 fn elite_fields(evaluation: &Evaluation, features: &[f64]) -> Vec<f64> {
     let mut fields = features.to_vec();
     fields.extend([evaluation.return_std(), evaluation.mean_length()]);

@@ -1,9 +1,9 @@
-//! How many of the best policies the archive has no room of their own for.
+//! How many of the best policies lie outside the archive's bounds.
 
 use autoqd_qd::Population;
 
-/// Share of the best fifth of the elites, by objective, of which a measure lies outside its bounds, so that they compete
-/// for the border cells; NaN without elites.
+/// Share of the best fifth of the elites, by objective, of which a measure lies outside its bounds, so that they
+/// compete for the border cells; NaN without elites.
 pub(super) fn share_outside(elites: &Population, bounds: &[[f64; 2]]) -> f64 {
     let count = elites.len().div_ceil(5);
     if count == 0 {

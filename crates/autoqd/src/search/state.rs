@@ -1,4 +1,4 @@
-//! A search in parts: everything needed to go on exactly.
+//! A search in parts: everything needed to continue exactly.
 //!
 //! | part | version | content |
 //! |---|---|---|
@@ -62,7 +62,7 @@ impl Search {
         parts.stream("memory", 1, len, &mut |out| self.descriptor.write_memory(out))
     }
 
-    /// Puts back what [`Search::save`] put. The search must have been built from the same configuration.
+    /// Restores what [`Search::save`] put. The search must have been built from the same configuration.
     pub fn load(&mut self, parts: &mut Parts) -> Result<(), Error> {
         self.load_without_memory(parts)?;
         for (i, emitter) in self.scheduler.emitters_mut().iter_mut().enumerate() {
@@ -76,8 +76,8 @@ impl Search {
         self.descriptor.load_memory(&parts.require("memory", 1)?.bytes)
     }
 
-    /// The same without what the descriptor remembers of single elites, which is needed to go on, but not to describe
-    /// policies.
+    /// The same without what the descriptor remembers of single elites, which is needed to continue, but not to
+    /// describe policies.
     pub fn load_without_memory(&mut self, parts: &mut Parts) -> Result<(), Error> {
         let search = parts.require("search", SEARCH_VERSION)?;
         if search.version == 1 {

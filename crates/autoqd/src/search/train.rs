@@ -1,4 +1,4 @@
-//! The search as a trainer: what a run folder keeps of it.
+//! The search as a trainer: what a run folder stores of it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use autoqd_env::EnvSpec;
 use autoqd_qd::{AnyArchive, Archive, Population};
 
 use super::Search;
-use super::build::{FEATURES, HAND_MADE, STATISTICS};
+use super::build::{FEATURES, HAND_DESIGNED, STATISTICS};
 use crate::Error;
 use crate::config::RunConfig;
 use crate::parts::{Parts, PutParts};
@@ -61,7 +61,7 @@ impl Trainer for Search {
         let measured = self.spec().measures.iter().map(|measure| format!("hand_{}", measure.name));
         let mut statistics =
             field_columns(elites, STATISTICS, ["return_std", "length_mean"].map(str::to_owned));
-        statistics.extend(field_columns(elites, HAND_MADE, measured));
+        statistics.extend(field_columns(elites, HAND_DESIGNED, measured));
         ArchiveTable {
             cell: cells(self.result()),
             id: elites.ids().to_vec(),
