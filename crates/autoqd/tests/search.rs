@@ -20,18 +20,18 @@ fn maze() -> Arc<dyn Task> {
 }
 
 fn config(settings: &[&str]) -> RunConfig {
+    let base = ["batch_size=6", "episodes=2", "iterations=12", "update_schedule=[4,8]", "checkpoint_every=3"];
+    resolved(&maze(), &[&base[..], &["task=point-maze"], settings].concat())
+}
+
+fn resolved(task: &Arc<dyn Task>, settings: &[&str]) -> RunConfig {
     let registry = Registry::default();
     let mut layers = Layers::new(&registry).preset("quick").expect("a preset");
-    let base = ["batch_size=6", "episodes=2", "iterations=12", "update_schedule=[4,8]", "checkpoint_every=3"];
-    for setting in base.iter().chain(settings) {
+    for setting in settings {
         layers = layers.set(setting).expect("a valid setting");
     }
-    let layers = layers.flag("task", "point-maze", "TASK").expect("a task");
-    layers
-        .build()
-        .expect("a configuration")
-        .resolve(&maze().spec().into(), &registry)
-        .expect("a valid configuration")
+    let config = layers.build().expect("a configuration");
+    config.resolve(&task.spec().into(), &registry).expect("a valid configuration")
 }
 
 fn finish(config: RunConfig) -> Search {
@@ -174,6 +174,29 @@ fn an_elite_can_be_evaluated_again_exactly() {
         assert_eq!(evaluation.objective(), elite.objective);
         assert_eq!(measures, elite.measures);
     }
+}
+
+#[cfg(feature = "mujoco")]
+#[test]
+fn bounds_that_follow_bring_the_best_elites_back_inside() {
+    let task = || load_task("hopper", &Perturbation::default()).expect("a built-in task");
+    let outside = |bounds: &str| {
+        let settings = ["task=hopper", "iterations=21", "update_schedule=[3]", "batch_size=12", bounds];
+        let config = resolved(&task(), &settings);
+        let mut search = Search::new(config, task()).expect("a search");
+        let (mut outside, mut fits) = (f64::NAN, 0);
+        while !search.finished() {
+            let iteration = search.step().expect("an iteration");
+            outside = iteration.metrics.outside;
+            fits += usize::from(iteration.refit.is_some());
+        }
+        (outside, fits)
+    };
+    let ((fixed, once), (followed, more)) = (outside("bounds=auto"), outside("bounds=follow"));
+    assert_eq!((once, more), (1, 3), "the refit, then iterations 10 and 20");
+    assert!(fixed > 0.3 && followed < 0.2, "share of the best outside: {fixed} fixed, {followed} followed");
+    let refused = Search::new(config(&["bounds=follow", "method=regular"]), maze()).err().expect("a refusal");
+    assert!(refused.to_string().contains("cannot follow"), "{refused}");
 }
 
 #[test]

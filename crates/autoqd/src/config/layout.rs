@@ -55,7 +55,9 @@ impl ArchiveLayout {
     pub(super) fn write(&self, config: &mut Config) {
         let unused = Config::default();
         (config.cells, config.cvt, config.dns) = (unused.cells, unused.cvt, unused.dns);
-        config.bounds = Auto::Value(Bounds::Each(self.bounds().to_vec()));
+        if !matches!(config.bounds, Auto::Value(Bounds::Follow(_))) {
+            config.bounds = Auto::Value(Bounds::Each(self.bounds().to_vec()));
+        }
         match self {
             Self::Grid { cells, .. } => {
                 config.archive = ArchiveKind::Grid;

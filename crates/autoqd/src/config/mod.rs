@@ -56,4 +56,4 @@ pub use schema::{Field, fields, json_schema};
 pub use sections::Sections;
 pub use settings::{Section, Settings};
 use values::restart;
-pub use values::{Auto, AutoWord, Bounds, Floor, FloorWord, OneOrEach};
+pub use values::{Auto, AutoWord, Bounds, Floor, FloorWord, FollowWord, OneOrEach};

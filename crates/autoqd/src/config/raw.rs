@@ -65,8 +65,10 @@ crate::settings! {
         /// Cells of a grid archive: one number for every dimension, or a list.
         cells: OneOrEach<usize> = OneOrEach::One(10);
         /// Range of the measures covered by a grid or CVT archive: one number `h` for [-h, h], or a list of
-        /// `[low, high]`. What lies outside falls into the border cell. `auto` is 1.2 for learned measures, whose 5 %
-        /// and 95 % quantiles are calibrated to -1 and 1, and the task's own bounds for hand-designed ones.
+        /// `[low, high]`. What lies outside falls into the border cell. With `follow` learned measures are scaled again,
+        /// without turning their axes, at every tenth iteration at which more than a fifth of the best fifth of the elites lie
+        /// outside. `auto` is 1.2 for learned measures, whose 5 % and
+        /// 95 % quantiles are calibrated to -1 and 1, and the task's own bounds for hand-designed ones.
         bounds: Auto<Bounds> = Auto::default();
         /// How far the acceptance threshold of a cell of the search archive moves towards an accepted objective:
         /// 1 keeps only improvements (MAP-Elites), small values keep exploring (CMA-MAE).

@@ -1,6 +1,7 @@
 //! Filling in what depends on the task.
 
 use super::rules::{Check, require};
+use super::validate::LEARNED_BOUND;
 use super::{
     ArchiveKind, Auto, Bounds, Catalog, Config, ConfigError, DnsSpace, Floor, MeasuresOf, MethodFacts,
     OneOrEach, RunConfig, Settings, TaskFacts,
@@ -30,7 +31,7 @@ impl Config {
     fn fill(&mut self, task: &TaskFacts, method: &MethodFacts) {
         let bounds = || match method.measures {
             MeasuresOf::Task => Bounds::Each(task.measures.clone()),
-            MeasuresOf::Method => Bounds::Symmetric(1.2),
+            MeasuresOf::Method => Bounds::Symmetric(LEARNED_BOUND),
         };
         let kernel_width = || libm::sqrt((task.observation_size + task.action_size) as f64);
         let sigma0 = || OneOrEach::Each(doubling(self.emitters));

@@ -1,6 +1,6 @@
 //! The configuration a search works with: checked, and with nothing left open.
 
-use super::{ArchiveLayout, Auto, Catalog, Config, ConfigError, DnsSpace, Layers, OneOrEach};
+use super::{ArchiveLayout, Auto, Bounds, Catalog, Config, ConfigError, DnsSpace, Layers, OneOrEach};
 use autoqd_env::EnvSpec;
 use std::ops::Deref;
 
@@ -102,6 +102,11 @@ impl RunConfig {
     /// Candidates of one iteration.
     pub fn candidates(&self) -> usize {
         self.emitters * self.batch_size
+    }
+
+    /// Whether the scales of the measures follow the best elites between refits.
+    pub fn follows(&self) -> bool {
+        matches!(self.bounds, Auto::Value(Bounds::Follow(_)))
     }
 
     /// Whether the archive lies on embeddings, so that no map to measures is fitted.

@@ -19,6 +19,9 @@ fn known<T: Clone>(key: &'static str, value: &Auto<T>) -> Check<T> {
     value.value().ok_or(ConfigError::Incomplete { key })
 }
 
+/// Where an archive of learned measures ends: their 5 % and 95 % quantiles are calibrated to -1 and 1.
+pub(super) const LEARNED_BOUND: f64 = 1.2;
+
 impl Config {
     /// Checks a configuration in which nothing that depends on the task is left open.
     pub(super) fn check(&self) -> Check<Known> {
@@ -139,6 +142,7 @@ impl Config {
                 vec![[-h, h]; dimension]
             }
             Bounds::Each(list) => list,
+            Bounds::Follow(_) => vec![[-LEARNED_BOUND, LEARNED_BOUND]; dimension],
         };
         let allowed = format!("there are {dimension} measures");
         let remedy = "give one [low, high] per measure, or a single number";

@@ -79,7 +79,7 @@ impl<T: Clone> OneOrEach<T> {
     }
 }
 
-/// Bounds of the archive: one number `h` for [-h, h] in every dimension, or a list of `[low, high]`.
+/// Bounds of the archive: one number `h` for [-h, h] in every dimension, a list of `[low, high]`, or `"follow"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -88,6 +88,18 @@ pub enum Bounds {
     Symmetric(f64),
     /// `[low, high]` of each dimension.
     Each(Vec<[f64; 2]>),
+    /// Those of learned measures, whose scales follow the best elites.
+    Follow(FollowWord),
+}
+
+/// The word `"follow"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub enum FollowWord {
+    /// `"follow"`
+    #[default]
+    #[serde(rename = "follow")]
+    Follow,
 }
 
 /// What an objective must exceed to be stored.

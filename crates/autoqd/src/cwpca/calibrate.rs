@@ -43,6 +43,20 @@ pub(super) fn calibrate<R: AsRef<[f64]>>(
     map
 }
 
+impl AffineMap {
+    /// Scales every axis again, without turning it, so that most of each group of embeddings lie within -1 and 1.
+    pub fn rescale<R: AsRef<[f64]>>(&mut self, groups: &[&[R]], options: &CwPcaOptions) {
+        for axis in 0..self.measures {
+            let component = self.component(axis).to_vec();
+            let ranges = groups.iter().filter_map(|group| bounds(group, &component, &self.mean, options));
+            let joined = ranges.reduce(|(a, b), (low, high)| (a.min(low), b.max(high)));
+            if let Some((low, high)) = joined.filter(|_| !self.is_flat(axis)) {
+                set_axis(self, axis, &component, low, high);
+            }
+        }
+    }
+}
+
 /// The projections that become -1 and 1; none for a flat axis.
 fn bounds<R: AsRef<[f64]>>(
     embeddings: &[R],

@@ -172,6 +172,19 @@ impl Descriptor for AutoQd {
         Ok(report)
     }
 
+    fn rescale(&mut self, elites: Elites<'_>, best: &[usize]) -> Result<(), Error> {
+        let rows = self.rows(elites);
+        let best: Vec<&[f64]> = best.iter().map(|i| rows[*i]).collect();
+        if let Some(map) = &mut self.state.map {
+            map.rescale(&[&rows, &best], &self.options.fit);
+        }
+        Ok(())
+    }
+
+    fn rescales(&self) -> bool {
+        self.options.measures.is_some()
+    }
+
     fn refits(&self) -> bool {
         self.options.measures.is_some()
     }

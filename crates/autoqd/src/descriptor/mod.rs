@@ -86,6 +86,17 @@ pub trait Descriptor: Send + Sync {
     /// Fits the map to the elites found so far.
     fn refit(&mut self, iteration: u64, elites: Elites<'_>) -> Result<RefitReport, Error>;
 
+    /// Scales the measures so that most elites, and most of the best of them, lie within -1 and 1 again, without turning
+    /// any axis. `best` are the positions of the best among the elites.
+    fn rescale(&mut self, _elites: Elites<'_>, _best: &[usize]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether [`Descriptor::rescale`] does anything.
+    fn rescales(&self) -> bool {
+        false
+    }
+
     /// Whether [`Descriptor::refit`] does anything.
     fn refits(&self) -> bool {
         true

@@ -103,6 +103,11 @@ impl Search {
     ) -> Result<Self, Error> {
         let policy = PolicySpec::for_task(&config.policy, &spec)?;
         let descriptor = registry.descriptor(DescriptorContext { config: &config, spec: &spec })?;
+        if config.follows() && !descriptor.rescales() {
+            let expected =
+                "numbers: the measures of this method have scales of their own, which cannot follow";
+            return Err(Error::invalid("bounds", "\"follow\"", expected));
+        }
         let sizes = Sizes {
             parameters: policy.parameter_count(),
             measures: descriptor.dimension(),

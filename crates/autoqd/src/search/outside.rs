@@ -5,21 +5,28 @@ use autoqd_qd::Population;
 /// Share of the best fifth of the elites, by objective, of which a measure lies outside its bounds, so that they
 /// compete for the border cells; NaN without elites.
 pub(super) fn share_outside(elites: &Population, bounds: &[[f64; 2]]) -> f64 {
-    let count = elites.len().div_ceil(5);
-    if count == 0 {
-        return f64::NAN;
-    }
-    let (objectives, ids, measures) = (elites.objectives(), elites.ids(), elites.measures());
-    let mut order: Vec<usize> = (0..elites.len()).collect();
-    // Ties go to the smaller identity, so that the share does not depend on the order of the elites.
-    let better =
-        |a: &usize, b: &usize| objectives[*b].total_cmp(&objectives[*a]).then_with(|| ids[*a].cmp(&ids[*b]));
-    order.select_nth_unstable_by(count - 1, better);
     let outside = |row: &usize| {
-        let measures = measures.row(*row).iter().zip(bounds);
+        let measures = elites.measures().row(*row).iter().zip(bounds);
         measures.into_iter().any(|(measure, [low, high])| measure < low || measure > high)
     };
-    order[..count].iter().filter(|row| outside(row)).count() as f64 / count as f64
+    let best = best_fifth(elites);
+    best.iter().filter(|row| outside(row)).count() as f64 / best.len() as f64
+}
+
+/// Rows of the best fifth of the elites by objective, in no order that matters.
+pub(super) fn best_fifth(elites: &Population) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..elites.len()).collect();
+    let count = elites.len().div_ceil(5);
+    if count > 0 {
+        let (objectives, ids) = (elites.objectives(), elites.ids());
+        // Ties go to the smaller identity, so that the choice does not depend on the order of the elites.
+        let better = |a: &usize, b: &usize| {
+            objectives[*b].total_cmp(&objectives[*a]).then_with(|| ids[*a].cmp(&ids[*b]))
+        };
+        order.select_nth_unstable_by(count - 1, better);
+    }
+    order.truncate(count);
+    order
 }
 
 #[cfg(test)]

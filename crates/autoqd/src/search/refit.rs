@@ -6,28 +6,57 @@ use autoqd_qd::{Archive, Batch, Population, RedescribeReport, Rows, redescribe_t
 
 use super::Search;
 use super::build::FEATURES;
+use super::outside::{best_fifth, share_outside};
 use crate::Error;
-use crate::descriptor::Elites;
+use crate::descriptor::{Elites, RefitReport};
 use crate::trainer::Refit;
+
+/// With bounds that follow, iterations from one look to the next: each change starts the thresholds again.
+const FOLLOW_EVERY: u64 = 10;
+/// With bounds that follow, the share of the best fifth of the elites that may lie outside.
+const FOLLOW_SHARE: f64 = 0.2;
+
+/// What is done to the measures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// Fitted anew.
+    Anew,
+    /// Only scaled.
+    Rescale,
+}
 
 impl Search {
     /// Refits at the start of an iteration of the schedule. An empty archive has nothing to fit.
     pub(super) fn refit_if_due(&mut self, iteration: u64) -> Result<Option<Refit>, Error> {
         let due = self.config.update_schedule.contains(&iteration);
-        if !due || !self.descriptor.refits() || self.result().is_empty() {
+        if !self.descriptor.refits() || self.result().is_empty() {
             return Ok(None);
         }
-        self.refit(iteration).map(Some)
+        match due {
+            true => self.refit(iteration, Fit::Anew).map(Some),
+            false if self.best_are_outside(iteration) => self.refit(iteration, Fit::Rescale).map(Some),
+            false => Ok(None),
+        }
     }
 
-    fn refit(&mut self, iteration: u64) -> Result<Refit, Error> {
+    /// With bounds that follow: whether it is time to look, and too many of the best elites lie outside.
+    fn best_are_outside(&self, iteration: u64) -> bool {
+        self.config.follows()
+            && iteration.is_multiple_of(FOLLOW_EVERY)
+            && share_outside(self.result().elites(), self.config.layout().bounds()) > FOLLOW_SHARE
+    }
+
+    fn refit(&mut self, iteration: u64, fit: Fit) -> Result<Refit, Error> {
         let elites_before = self.result().len();
-        let reembedded = if self.descriptor.freeze() { self.reembed()? } else { 0 };
+        let reembedded = if fit == Fit::Anew && self.descriptor.freeze() { self.reembed()? } else { 0 };
         let elites = self.result().elites();
         let (ids, objectives) = (elites.ids().to_vec(), elites.objectives().to_vec());
-        let features = features_of(elites);
+        let (features, best) = (features_of(elites), best_fifth(elites));
         let fitted = Elites { ids: &ids, features: &features, objectives: &objectives };
-        let descriptor = self.pool.install(|| self.descriptor.refit(iteration, fitted))?;
+        let descriptor = self.pool.install(|| match fit {
+            Fit::Anew => self.descriptor.refit(iteration, fitted),
+            Fit::Rescale => self.descriptor.rescale(fitted, &best).map(|()| RefitReport::default()),
+        })?;
         let mut archives = self.redescribe()?;
         archives.dropped += self.limit_reserve()?;
         archives.reserved = self.reserve.len();
