@@ -123,9 +123,14 @@ fn start_line(report: &StartReport) -> String {
 
 /// How fast it goes and what comes next.
 fn pace(report: &IterationReport, remaining: f64) -> String {
-    let next = report.next_refit.map_or_else(|| "no refit left".to_owned(), |t| format!("next refit {t}"));
+    // Only a search has refits.
+    let next = match report.next_refit {
+        Some(t) => format!("  next refit {t}"),
+        None if report.metrics.coverage.is_finite() => "  no refit left".to_owned(),
+        None => String::new(),
+    };
     let rate = rate(report.timing.env_steps_per_second);
-    format!("ETA {}  {rate} steps/s  {next}", duration(remaining))
+    format!("ETA {}  {rate} steps/s{next}", duration(remaining))
 }
 
 /// What was found so far: the archive's numbers where there is one, and the method's own.

@@ -23,6 +23,19 @@ pub enum LearnError {
         /// The epoch, from 1.
         epoch: usize,
     },
+    /// An update that is not a number.
+    #[error(
+        "the {what} is not finite in iteration {iteration}; go on from the last checkpoint with a lower {remedy}, or check \
+         the task's rewards"
+    )]
+    NotFinite {
+        /// The update.
+        what: &'static str,
+        /// The iteration, from 1.
+        iteration: u64,
+        /// The setting to lower.
+        remedy: &'static str,
+    },
     /// A stored state that cannot be read or written.
     #[error("the stored {what} cannot be used ({reason}); was it written by another version?")]
     Stored {

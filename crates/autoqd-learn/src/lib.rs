@@ -40,6 +40,7 @@ mod adam;
 mod affine;
 mod aurora;
 mod calibration;
+mod dvd_es;
 mod error;
 mod lstm_aurora;
 mod operation;
@@ -55,6 +56,7 @@ mod trainer;
 mod weights;
 
 pub use aurora::Aurora;
+pub use dvd_es::{DvdEs, DvdSection, Variant};
 pub use error::LearnError;
 pub use lstm_aurora::LstmAurora;
 pub use section::AutoencoderSection;
@@ -62,7 +64,7 @@ pub use section::AutoencoderSection;
 use autoqd::config::MethodFacts;
 use autoqd::registry::{MethodKind, Registry};
 
-/// Adds the learned descriptors to those a program knows.
+/// Adds the learned descriptors, and the methods that train a population, to those a program knows.
 pub fn register(registry: &mut Registry) {
     registry.register_section::<AutoencoderSection>();
     registry.register_probe::<probes::LastState>();
@@ -71,4 +73,9 @@ pub fn register(registry: &mut Registry) {
     registry.register_method("aurora", facts, MethodKind::descriptor(Aurora::new));
     let facts = MethodFacts::learned("Codes of a recurrent autoencoder of trajectories.");
     registry.register_method("lstm-aurora", facts, MethodKind::descriptor(LstmAurora::new));
+    registry.register_section::<DvdSection>();
+    registry.register_probe::<dvd_es::NextStates>();
+    let doc = "A fixed population trained by an evolution strategy for return and diversity (DvD-ES), without an archive.";
+    let facts = MethodFacts { presets: dvd_es::PRESETS, ..MethodFacts::of_task(doc) };
+    registry.register_method("dvd-es", facts, MethodKind::trainer(DvdEs::new));
 }

@@ -2,7 +2,7 @@
 
 use autoqd::config::{Config, ConfigError, Layers, RunConfig, TaskFacts, fields, reference_page};
 use autoqd::registry::Registry;
-use autoqd_learn::AutoencoderSection;
+use autoqd_learn::{AutoencoderSection, DvdSection, Variant};
 use std::path::Path;
 
 fn registry() -> Registry {
@@ -41,12 +41,47 @@ fn the_section_of_the_autoencoder_is_set_checked_and_stored_like_any_other() {
         ("autoencoder.epoch=3", "there is no key 'autoencoder.epoch'; did you mean 'autoencoder.epochs'?"),
         (
             "method=auror",
-            "expected one of \"autoqd\", \"regular\", \"aurora\", \"lstm-aurora\"; did you mean \"aurora\"?",
+            "expected one of \"autoqd\", \"regular\", \"aurora\", \"lstm-aurora\", \"dvd-es\"; did you mean \"aurora\"?",
         ),
     ] {
         let message = resolved(&["method=aurora", set]).unwrap_err().to_string();
         assert!(message.contains(expected), "{set}: {message}");
     }
+}
+
+#[test]
+fn the_section_of_dvd_es_is_checked() {
+    let run = resolved(&["method=dvd-es", "dvd.variant=released"]).unwrap();
+    let section: DvdSection = run.section().unwrap();
+    assert_eq!((section.variant, section.agents, section.pairs), (Variant::Released, 10, 100));
+    for (set, expected) in [
+        ("dvd.agents=1", "dvd.agents = 1 is not allowed: it must be a whole number from 2 to 1000"),
+        ("dvd.pairs=0", "dvd.pairs = 0 is not allowed: it must be a whole number from 1"),
+        ("dvd.arms=[0.0, 1.5]", "dvd.arms = 1.5 is not allowed: it is a probability, from 0 to 1"),
+        ("dvd.arms=[]", "dvd.arms = [] is not allowed: there must be at least one"),
+        ("dvd.sigma=0", "dvd.sigma = 0.0 is not allowed: it must be a finite number above 0"),
+        ("dvd.hidden=[32, 0]", "dvd.hidden = 0 is not allowed"),
+        ("dvd.probe_states=101", "dvd.probe_states = 101 is not allowed: the states to compare actions on"),
+        ("dvd.variant=fast", "dvd.variant = \"fast\" is not possible; expected"),
+    ] {
+        let message = resolved(&["method=dvd-es", set]).unwrap_err().to_string();
+        assert!(message.contains(expected), "{set}: {message}");
+    }
+}
+
+#[test]
+fn a_method_s_own_values_take_the_place_of_the_preset_s_and_of_nothing_else() {
+    let registry = registry();
+    let build = |preset: &str, sets: &[&str]| {
+        let start = Layers::new(&registry).preset(preset).unwrap().toml("task = 'swimmer'", "file").unwrap();
+        let layers = sets.iter().try_fold(start, |layers, set| layers.set(set)).unwrap();
+        let config = layers.build().unwrap().resolve(&swimmer(), &registry).unwrap();
+        (config.iterations, config.episodes, config.section::<DvdSection>().unwrap().pairs)
+    };
+    assert_eq!(build("paper", &["method=dvd-es"]), (400, 1, 100));
+    assert_eq!(build("paper", &["iterations=7", "method=dvd-es"]), (7, 1, 100));
+    assert_eq!(build("paper", &[]), (500, 5, 100));
+    assert_eq!(build("quick", &["method=dvd-es", "dvd.pairs=3"]), (40, 1, 3));
 }
 
 #[test]

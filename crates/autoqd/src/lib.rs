@@ -70,7 +70,7 @@ pub mod kernels;
 pub mod observer;
 pub mod parts;
 pub mod policy;
-mod random;
+pub mod random;
 pub mod registry;
 pub mod run_folder;
 pub mod runner;

@@ -7,14 +7,22 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers from a seed and a name that keeps the streams of different parts apart.
-pub(crate) struct NormalStream {
+///
+/// ```
+/// use autoqd::random::NormalStream;
+/// let draw = |name| NormalStream::new(7, name).normal();
+/// assert_eq!(draw(b"one part"), draw(b"one part"));
+/// assert_ne!(draw(b"one part"), draw(b"another "));
+/// ```
+pub struct NormalStream {
     random: ChaCha8Rng,
     /// The second number of a Box-Muller pair.
     spare: Option<f64>,
 }
 
 impl NormalStream {
-    pub(crate) fn new(seed: u64, name: &[u8; 8]) -> Self {
+    /// The stream of a seed and a name.
+    pub fn new(seed: u64, name: &[u8; 8]) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..16].copy_from_slice(name);
@@ -22,12 +30,12 @@ impl NormalStream {
     }
 
     /// Uniform in (0, 1].
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.random.next_u64() >> 11) + 1) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Standard normal, by Box and Muller with libm.
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }

@@ -29,13 +29,15 @@ pub struct MethodFacts {
     pub embeddings: bool,
     /// Further conditions on a configuration that uses it.
     pub check: fn(&Config) -> Check,
+    /// What presets set for this method instead of their own values: name of the preset, and TOML.
+    pub presets: &'static [(&'static str, &'static str)],
 }
 
 impl MethodFacts {
     /// A method that learns its measures and is refitted.
     pub fn learned(doc: &str) -> Self {
         let (measures, refits, embeddings) = (MeasuresOf::Method, true, false);
-        Self { doc: doc.to_owned(), measures, refits, embeddings, check: |_| Ok(()) }
+        Self { doc: doc.to_owned(), measures, refits, embeddings, check: |_| Ok(()), presets: &[] }
     }
 
     /// A method that takes the task's own measures.

@@ -1,7 +1,7 @@
 //! Merging of preset, file, `--set` and flags.
 
 use super::catalog::unknown_name;
-use super::{Catalog, Config, ConfigError, preset};
+use super::{Catalog, Config, ConfigError, preset, preset_names};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Table, Value};
@@ -25,13 +25,15 @@ pub struct Layers<'a> {
     merged: Table,
     /// Where each key got its value, for error messages.
     origins: BTreeMap<String, String>,
+    /// The preset, for what the method sets in it.
+    preset: Option<&'static str>,
 }
 
 impl<'a> Layers<'a> {
     /// Nothing but defaults; the keys are those of the configuration itself and of the sections of registered parts.
     pub fn new(catalog: &'a impl AsRef<Catalog>) -> Self {
         let (merged, origins) = (Table::new(), BTreeMap::new());
-        Self { catalog: catalog.as_ref(), lenient: false, merged, origins }
+        Self { catalog: catalog.as_ref(), lenient: false, merged, origins, preset: None }
     }
 
     /// For a configuration that some program has checked before: names of parts are taken as they are, and sections
@@ -40,9 +42,37 @@ impl<'a> Layers<'a> {
         Layers { lenient: true, ..Layers::new(Catalog::none()) }
     }
 
-    /// Adds a preset.
-    pub fn preset(self, name: &str) -> Result<Self, ConfigError> {
-        self.toml(preset(name)?, &format!("preset {name}"))
+    /// Adds a preset. Where the method has values of its own for it, [`Layers::build`] takes those.
+    pub fn preset(mut self, name: &str) -> Result<Self, ConfigError> {
+        let text = preset(name)?;
+        self.preset = preset_names().find(|known| *known == name);
+        self.toml(text, &origin_of_preset(name))
+    }
+
+    /// Lets the method's own values of the preset take the place of the preset's, and of nothing else.
+    fn preset_of_method(&mut self) -> Result<(), ConfigError> {
+        let method = self.merged.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (Some(preset), Ok(facts)) = (self.preset, self.catalog.method(&method)) else { return Ok(()) };
+        let own = facts.presets.iter().filter(|(name, _)| *name == preset);
+        let below = origin_of_preset(preset);
+        for (_, text) in own {
+            let layer = Layers::new(self.catalog).toml(text, &format!("{below} of method {method}"))?;
+            for (key, origin) in &layer.origins {
+                let free = self.origins.get(key).is_none_or(|origin| *origin == below);
+                if let Some(value) = layer.value(key).filter(|_| free).cloned() {
+                    self.insert(key.clone(), value, origin)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a dotted key.
+    fn value(&self, key: &str) -> Option<&Value> {
+        match key.split_once('.') {
+            None => self.merged.get(key),
+            Some((section, name)) => self.merged.get(section)?.get(name),
+        }
     }
 
     /// Adds a TOML file.
@@ -79,7 +109,8 @@ impl<'a> Layers<'a> {
     }
 
     /// The configuration with all layers applied.
-    pub fn build(self) -> Result<Config, ConfigError> {
+    pub fn build(mut self) -> Result<Config, ConfigError> {
+        self.preset_of_method()?;
         let known = |name: &str| self.catalog.section(name).is_some() || !self.is_core(name);
         let (own, core): (Table, Table) = self.merged.clone().into_iter().partition(|(name, _)| known(name));
         let mut config: Config = serde_path_to_error::deserialize(Value::Table(core))
@@ -198,4 +229,9 @@ impl<'a> Layers<'a> {
         let scored = self.catalog.fields().iter().map(|f| (score(&f.key), f.key.as_str()));
         scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(s, _)| *s > 0.5).map(|(_, k)| k)
     }
+}
+
+/// Where the values of a preset are said to come from.
+fn origin_of_preset(name: &str) -> String {
+    format!("preset {name}")
 }

@@ -1,0 +1,146 @@
+//! DvD-ES as what a run folder keeps of it.
+//!
+//! | part | version | content |
+//! |---|---|---|
+//! | `dvd-es` | 1 | iteration, what was spent, agents, bandit, states, population |
+//! | `dvd-es/adam` | 1 | the moments of all agents' weights |
+
+use std::collections::BTreeMap;
+
+use autoqd::Error;
+use autoqd::config::RunConfig;
+use autoqd::parts::{Parts, PutParts, put_value};
+use autoqd::policy::PolicySpec;
+use autoqd::run_folder::{ArchiveTable, Block};
+use autoqd::trainer::{Iteration, Totals, Trainer};
+use autoqd_env::EnvSpec;
+use serde::{Deserialize, Serialize};
+
+use super::DvdEs;
+use super::agent::{Agent, Evaluated};
+use super::bandit::Bandit;
+use super::states::Reservoir;
+
+const PART: &str = "dvd-es";
+const ADAM: &str = "dvd-es/adam";
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    iteration: u64,
+    totals: Totals,
+    agents: Vec<Agent>,
+    bandit: Bandit,
+    reservoir: Reservoir,
+    population: Vec<Evaluated>,
+}
+
+impl Trainer for DvdEs {
+    fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    fn spec(&self) -> &EnvSpec {
+        &self.spec
+    }
+
+    fn policy(&self) -> &PolicySpec {
+        &self.policy
+    }
+
+    fn iteration(&self) -> u64 {
+        self.iteration
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Two per pair, and one per agent after the update.
+    fn candidates(&self) -> usize {
+        2 * self.pairs_of_all() + self.agents.len()
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn physics_note(&self) -> String {
+        self.evaluator.physics_note()
+    }
+
+    fn step(&mut self) -> Result<Iteration, Error> {
+        self.advance()
+    }
+
+    /// The agents as they were evaluated last (released) or at their best (fixed).
+    fn population(&self) -> ArchiveTable {
+        let rows = &self.population;
+        let column = |value: fn(&Evaluated) -> f64| rows.iter().map(value).collect::<Vec<f64>>();
+        let mut statistics = vec![
+            ("return_std".to_owned(), column(|row| row.return_std)),
+            ("length_mean".to_owned(), column(|row| row.length_mean)),
+        ];
+        statistics.extend(self.spec.measures.iter().enumerate().map(|(i, measure)| {
+            (format!("hand_{}", measure.name), rows.iter().map(|row| row.measures[i]).collect())
+        }));
+        ArchiveTable {
+            cell: (0..rows.len() as u64).collect(),
+            id: rows.iter().zip(0..).map(|(row, agent)| self.id(row.iteration, agent)).collect(),
+            iteration: rows.iter().map(|row| row.iteration).collect(),
+            objective: column(|row| row.objective),
+            measures: Block {
+                width: self.spec.measures.len(),
+                values: rows.iter().flat_map(|row| row.measures.iter().copied()).collect(),
+            },
+            statistics,
+            seeds: Block {
+                width: self.config.episodes,
+                values: rows.iter().flat_map(|row| row.seeds.iter().copied()).collect(),
+            },
+            features: Block::default(),
+            parameters: Block {
+                width: self.policy.parameter_count(),
+                values: rows.iter().flat_map(|row| row.parameters.iter().copied()).collect(),
+            },
+            metadata: BTreeMap::from([
+                ("task".to_owned(), self.config.task.clone()),
+                ("method".to_owned(), self.config.method.clone()),
+            ]),
+        }
+    }
+
+    fn save(&self, parts: &mut dyn PutParts) -> Result<(), Error> {
+        let state = State {
+            iteration: self.iteration,
+            totals: self.totals,
+            agents: self.agents.clone(),
+            bandit: self.bandit.clone(),
+            reservoir: self.reservoir.clone(),
+            population: self.population.clone(),
+        };
+        put_value(parts, PART, 1, &state)?;
+        put_value(parts, ADAM, 1, &self.adam)
+    }
+
+    fn load(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        let state: State = parts.require(PART, 1)?.value()?;
+        if state.agents.len() != self.agents.len()
+            || state.agents.iter().any(|agent| agent.weights.len() != self.weights())
+        {
+            let reason = "it has other agents than the configuration".to_owned();
+            return Err(Error::State { what: "agents", reason });
+        }
+        self.adam = parts.require(ADAM, 1)?.value()?;
+        (self.iteration, self.totals) = (state.iteration, state.totals);
+        (self.agents, self.population) = (state.agents, state.population);
+        (self.bandit, self.reservoir) = (state.bandit, state.reservoir);
+        Ok(())
+    }
+}
+
+impl DvdEs {
+    /// The number of an agent's evaluation among all candidates of the run: after the pairs of its iteration.
+    fn id(&self, iteration: u64, agent: u64) -> u64 {
+        (iteration - 1) * self.candidates() as u64 + 2 * self.pairs_of_all() as u64 + agent
+    }
+}
