@@ -78,7 +78,7 @@ impl<F: Lane> Planar<F> {
             for j in body.joints.clone() {
                 let (joint, flat) = (&model.joints[j], &plan.joints[j]);
                 if joint.kind == JointKind::Hinge {
-                    // The anchor stands in the linear part; replace it by the velocity of the reference point.
+                    // The anchor is in the linear part; replace it by the velocity of the reference point.
                     let [w, u, v] = self.axes[joint.freedom];
                     let sign = F::splat(flat.sign);
                     self.axes[joint.freedom] = [w, sign * (v - reference[1]), sign * (reference[0] - u)];

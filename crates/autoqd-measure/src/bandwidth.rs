@@ -13,7 +13,7 @@ pub enum Pooling {
     /// The same number of policies from every method, so that a method with thousands does not set the scale alone.
     #[default]
     Equal,
-    /// All policies of all runs alike.
+    /// All policies of all runs with the same weight.
     Raw,
 }
 

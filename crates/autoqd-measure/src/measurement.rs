@@ -136,7 +136,7 @@ impl<T: Measurement> Stored<T> {
         match value["version"].as_u64() {
             Some(VERSION) => {}
             Some(other) => return Err(wrong(format!("has format version {other}, not {VERSION}"))),
-            None => return Err(wrong("does not say its format version".to_owned())),
+            None => return Err(wrong("has no format version".to_owned())),
         }
         let archive = value["archive"].as_str().map(str::to_owned);
         let result = serde_json::from_value(value).map_err(|e| wrong(format!("is damaged ({e})")))?;

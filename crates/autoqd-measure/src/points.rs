@@ -15,7 +15,11 @@ impl<'a> Points<'a> {
     /// # Panics
     /// If `dim` is zero or `data` is not a whole number of rows.
     pub fn new(data: &'a [f64], dim: usize) -> Self {
-        assert!(dim > 0 && data.len().is_multiple_of(dim), "{} numbers are no rows of {dim}", data.len());
+        assert!(
+            dim > 0 && data.len().is_multiple_of(dim),
+            "{} numbers are not a whole number of rows of {dim}",
+            data.len()
+        );
         Self { data, dim }
     }
 

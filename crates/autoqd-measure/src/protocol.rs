@@ -182,7 +182,9 @@ impl Reference {
             Some(found) if found <= u64::from(VERSION) => {}
             Some(found) => return Err(wrong(format!("has format version {found}; update autoqd to use it"))),
             None => {
-                return Err(wrong("is no reference; `autoqd eval --write-reference` writes one".to_owned()));
+                return Err(wrong(
+                    "is not a reference file; `autoqd eval --write-reference` writes one".to_owned(),
+                ));
             }
         }
         serde_json::from_value(value).map_err(|e| wrong(e.to_string()))

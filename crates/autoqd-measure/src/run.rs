@@ -121,7 +121,7 @@ impl Run {
             return Self::of_folder(path, table.parent().unwrap_or(Path::new(".")));
         }
         let facts = ArchiveTable::read_parquet(table)?.metadata;
-        let reason = "does not say its task; give the run folder instead";
+        let reason = "does not name its task; give the run folder instead";
         let task = facts.get("task").cloned().ok_or_else(|| MeasureError::run(path, reason))?;
         let method = facts.get("method").cloned().unwrap_or_else(|| "policies".to_owned());
         Ok(Self {

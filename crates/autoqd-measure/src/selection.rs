@@ -1,4 +1,4 @@
-//! Few policies out of many: how they are chosen, and the list that stands for them.
+//! Few policies out of many: how they are chosen, and the list that represents them.
 
 use std::path::{Path, PathBuf};
 

@@ -49,7 +49,7 @@ fn another_version_and_damage_are_named_with_the_remedy() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     for (text, reason) in [
         (r#"{"version": 2, "stability": {}}"#, "format version 2"),
-        (r#"{"stability": {}}"#, "does not say its format version"),
+        (r#"{"stability": {}}"#, "has no format version"),
         (r#"{"version": 1}"#, "damaged"),
         ("{", "is not a measurement"),
     ] {

@@ -5,8 +5,8 @@
 //!
 //! * an [`Archive`] keeps the best solution found for each kind of behaviour, an *elite*;
 //! * [`Emitter`]s propose candidates, most of them by following an [`EvolutionStrategy`];
-//! * a [`Scheduler`] asks the emitters, gives the evaluated candidates to the archive, and tells the emitters what
-//!   became of them.
+//! * a [`Scheduler`] asks the emitters, gives the evaluated candidates to the archive, and tells the emitters the
+//!   outcome.
 //!
 //! The crate knows nothing of what is optimised: you evaluate the candidates between `ask` and `tell`.
 //!

@@ -23,9 +23,7 @@ pub enum ViewError {
         reason: String,
     },
     /// A replay has no frame or its task has no shapes.
-    #[error(
-        "there is nothing to draw: the task does not say what it looks like, or the episode has no frame"
-    )]
+    #[error("there is nothing to draw: the task has no shapes, or the episode has no frame")]
     NothingToDraw,
     /// A run or a measurement of it could not be used.
     #[error(transparent)]

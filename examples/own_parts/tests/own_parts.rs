@@ -60,7 +60,8 @@ fn a_killed_run_goes_on_to_the_same_archive() {
         .spawn()
         .expect("the program");
     let begun = Instant::now();
-    // Killed once it has something to go on from, or after the end on a very fast machine: the result is the same.
+    // Killed once it has a checkpoint to continue from, or after the end on a very fast machine: the result is the
+    // same.
     while !folder.join("killed/checkpoint.aqd").exists() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(2));
     }

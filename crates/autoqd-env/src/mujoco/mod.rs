@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The state of one world.
 pub(crate) type Data = mujoco_rs::prelude::MjData<Arc<Model>>;
 
-/// A fresh state; MuJoCo can refuse it only for lack of memory.
+/// A fresh state; MuJoCo can fail to make it only for lack of memory.
 pub(crate) fn new_data(model: &Arc<Model>) -> Option<Data> {
     Data::try_new(Arc::clone(model)).ok()
 }

@@ -73,7 +73,8 @@ impl DominatedNoveltyConfig {
 }
 
 /// A population of fixed size. Survivors are those with the largest mean distance to their k nearest *fitter*
-/// neighbours, so an elite is only driven out by something better that behaves alike. No cells, bounds or thresholds.
+/// neighbours, so an elite is only driven out by something better that behaves similarly. No cells, bounds or
+/// thresholds.
 ///
 /// Fitter means a larger objective, or an equal one inserted earlier; two copies therefore never veto each other.
 /// Exactly one elite has no fitter neighbour; it always survives, and its value in [`AddInfo`] is `f64::MAX`.

@@ -24,7 +24,7 @@ use crate::population::{Elite, Population};
 use crate::rng::Rng;
 use crate::schema::Schema;
 
-/// What became of a candidate.
+/// The outcome for a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum AddStatus {
@@ -41,7 +41,7 @@ pub enum AddStatus {
 /// "Accepted" is not "stored": of several accepted candidates of one cell only the best is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AddInfo {
-    /// What became of each candidate.
+    /// The outcome for each candidate.
     pub status: Vec<AddStatus>,
     /// Improvement value: objective minus the threshold before the batch; negative infinity for a row with a
     /// non-finite number.

@@ -103,7 +103,7 @@ impl KdTree {
     }
 }
 
-/// Sorts `numbers` so that the middle splits them along the widest axis, and both halves alike.
+/// Sorts `numbers` so that the middle splits them along the widest axis, and then both halves in the same way.
 fn split(points: &[f64], dim: usize, numbers: &mut [u32], splits: &mut [(u32, f64)]) {
     if numbers.len() <= LEAF {
         return;

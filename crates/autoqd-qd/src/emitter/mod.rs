@@ -26,7 +26,7 @@ pub struct Feedback<'a> {
     pub objective: &'a [f64],
     /// Measures.
     pub measures: Rows<'a>,
-    /// What became of each candidate.
+    /// The outcome for each candidate.
     pub status: &'a [AddStatus],
     /// Improvement values.
     pub value: &'a [f64],
@@ -81,7 +81,7 @@ pub trait Emitter: Send {
     /// When `out` or the archive has the wrong size.
     fn ask(&mut self, archive: &dyn Archive, out: &mut [f64]) -> Result<()>;
 
-    /// Learns what became of the last generation. The archive already contains it.
+    /// Learns the outcome of the last generation. The archive already contains it.
     ///
     /// # Errors
     /// When the feedback has the wrong size.

@@ -1,4 +1,5 @@
-//! Evolution strategies: search distributions that learn from a ranking.
+//! Evolution strategies: search distributions that learn from a ranking. One file per strategy, with some repetition
+//! among them, so that each can be read from top to bottom.
 
 /// The part of [`EvolutionStrategy`] that reads fields which every strategy of this crate has.
 macro_rules! shared_accessors {

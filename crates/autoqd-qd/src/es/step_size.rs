@@ -42,7 +42,7 @@ impl StepSize {
     }
 }
 
-/// The longest axis of a distribution that is too small to go on.
+/// The longest axis of a distribution that is too small to continue.
 pub(crate) const SMALLEST_EXTENT: f64 = 1e-11;
 
 /// The stop test of the CMA-ES family: condition, extent of the longest axis, flat values.

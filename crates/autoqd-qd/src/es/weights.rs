@@ -53,7 +53,7 @@ impl Weights {
         Self { cc, c1, cmu: f64::min(1.0 - c1, rank_mu), ..full }
     }
 
-    /// What an update of the covariance is made of. `follow` says whether the path follows the step, `sigma` is the
+    /// The terms of a covariance update. `follow` says whether the path follows the step, `sigma` is the
     /// step size that the generation was drawn with.
     pub(super) fn covariance_rates(&self, rank_one: RankOne, follow: bool, sigma: f64) -> CovarianceRates {
         let (c1, path_scale) = match rank_one {

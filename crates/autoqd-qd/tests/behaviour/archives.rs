@@ -112,13 +112,13 @@ fn dominated_novelty_keeps_whom_the_definition_keeps() {
 
 #[test]
 fn extra_fields_travel_with_their_elite() {
-    let mut archive = unit_grid(CellConfig::elitist().field("embedding", 2).field("length", 1));
+    let mut archive = unit_grid(CellConfig::elitist().field("features", 2).field("length", 1));
     let fields = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     let measures = [0.1, 0.1, 0.9, 0.9];
     let rows = batch(&[7.0, 8.0], &[1.0, 2.0], &measures).with_fields(Rows::new(&fields, 3).unwrap());
     archive.add(&rows).unwrap();
     let elite = archive.elite_in(24).unwrap();
-    assert_eq!(elite.field("embedding").unwrap(), [4.0, 5.0]);
+    assert_eq!(elite.field("features").unwrap(), [4.0, 5.0]);
     assert_eq!(elite.field("length").unwrap(), [6.0]);
     assert!(elite.field("width").is_err());
     assert!(archive.add(&batch(&[7.0], &[9.0], &measures[..2])).is_err(), "declared fields must be given");

@@ -106,7 +106,7 @@ pub fn heatmap_pairs(title: &str, archive: &ArchivePlot, mode: Mode) -> Figure {
 fn strip(title: &str, archive: &ArchivePlot, mode: Mode) -> Figure {
     let name = archive.names.first().cloned().unwrap_or_default();
     let bounds = archive.bounds.first().copied().unwrap_or((0.0, 1.0));
-    // What lies beyond the bounds stands at the edge, as it does in the archive.
+    // What lies beyond the bounds is drawn at the edge, as it does in the archive.
     let inside = |m: &f64| m.max(bounds.0).min(bounds.1);
     let pairs = archive.measures.iter().zip(&archive.values);
     let points = pairs.filter_map(|(m, v)| Some((inside(m.first()?), *v))).collect();

@@ -1,4 +1,4 @@
-//! The few things a panel is made of, in the coordinates of its data.
+//! The elements of a panel, in the coordinates of its data.
 
 use super::figure::Area;
 use super::svg::{Anchor, Svg, TextStyle};

@@ -23,8 +23,11 @@ pub fn svg_to_pixels(svg: &str, scale: f32) -> Result<Image, ViewError> {
     let options =
         Options { fontdb: FONTS.clone(), font_family: "Noto Sans".to_string(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(|e| fail(e.to_string()))?;
-    let size =
-        tree.size().to_int_size().scale_by(scale).ok_or_else(|| fail(format!("scale {scale} is no size")))?;
+    let size = tree
+        .size()
+        .to_int_size()
+        .scale_by(scale)
+        .ok_or_else(|| fail(format!("scale {scale} gives no valid size")))?;
     let mut pixmap =
         Pixmap::new(size.width(), size.height()).ok_or_else(|| fail("too large for memory".to_string()))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());

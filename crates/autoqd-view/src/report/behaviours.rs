@@ -24,7 +24,7 @@ pub(super) fn behaviours(
             Ok(replay) => html.push_str(&behaviour(table, row, &replay, options.seconds)?),
             // A task without a body can still be reported on.
             Err(ViewError::NothingToDraw) => {
-                return Ok("<p>This task does not say what it looks like.</p>".to_string());
+                return Ok("<p>This task has no shapes to draw.</p>".to_string());
             }
             Err(error) => return Err(error),
         }

@@ -154,7 +154,7 @@ fn measured_numbers(runs: &[RunView], evaluations: &[Option<RunMetrics>]) -> Str
         let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
     table.push_str(
-        "</tbody></table></div>\n<p class=\"note\">Every policy rolled out anew, with seeds that no search uses.</p>\n",
+        "</tbody></table></div>\n<p class=\"note\">Every policy rolled out again, with seeds that no search uses.</p>\n",
     );
     table
 }

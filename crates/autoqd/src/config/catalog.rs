@@ -113,7 +113,7 @@ fn written<S: Section>(section: &S) -> Table {
 }
 
 /// Names, facts and sections of the parts that a program knows. A [`Registry`](crate::registry::Registry) holds them
-/// and stands for them wherever the configuration asks for parts.
+/// and passes for them wherever the configuration asks for parts.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     methods: Vec<(String, MethodFacts)>,

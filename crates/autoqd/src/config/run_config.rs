@@ -28,7 +28,7 @@ impl From<&EnvSpec> for TaskFacts {
     }
 }
 
-/// A checked configuration: the [`Config`] it is made of, which can be read but not changed, and the resolved form of
+/// A checked configuration: the [`Config`] it wraps, which can be read but not changed, and the resolved form of
 /// what can be written in more than one way. Made by [`Config::resolve`] or read from a run folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {

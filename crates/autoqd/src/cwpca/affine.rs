@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// desc(pi) = A psi + b, with the parts it was made of. Matrices are row-major with one row per measure.
+/// desc(pi) = A psi + b, with the parts it was built from. Matrices are row-major with one row per measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AffineMap {
     /// Number of measures k.

@@ -59,10 +59,10 @@ pub trait Descriptor: Send + Sync {
         false
     }
 
-    /// An iteration starts: the probes made from now on are the ones it is embedded with.
+    /// An iteration starts: the probes made from now on are the ones it is described with.
     fn begin_iteration(&mut self) {}
 
-    /// Takes in what the probes collected in one iteration. Called once per iteration, after it was embedded.
+    /// Takes in what the probes collected in one iteration. Called once per iteration, after it was described.
     fn absorb(&mut self, _evaluations: &[Evaluation]) {}
 
     /// The features of one candidate.

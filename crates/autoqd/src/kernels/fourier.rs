@@ -6,7 +6,8 @@ use super::{Aligned, Instructions, PAD, cosine::cosine_vector, padded};
 /// Steps that go through the weights together: each weight is then read once for all of them.
 pub(crate) const STEPS: usize = 4;
 
-/// Weights in blocks of [`PAD`] features; within a block one row of features per input. Phases padded alike.
+/// Weights in blocks of [`PAD`] features; within a block one row of features per input. Phases are padded in the same
+/// way.
 #[derive(Clone, Debug)]
 pub(crate) struct FourierLayout {
     inputs: usize,

@@ -69,7 +69,7 @@ pub struct FilterParameters<'a> {
 pub struct LayerParameters<'a> {
     /// The layer.
     pub shape: LayerShape,
-    /// What the matrix is made of.
+    /// The numbers that define the matrix.
     pub weights: &'a [f64],
     /// One bias per output, or none at all.
     pub biases: &'a [f64],

@@ -77,7 +77,7 @@ impl Columns {
         let twice = |(i, name): (usize, &String)| names[..i].contains(name);
         let place = |own: &str| names.iter().position(|name| name == own);
         let places: Vec<Option<usize>> = own_columns::<R>().into_iter().map(place).collect();
-        // Without its iteration a row says nothing.
+        // Without its iteration a row is meaningless.
         if places[0].is_none() || names.iter().enumerate().any(twice) {
             let reason = "its first line does not name columns; restore the file from a copy, or move it away \
                           and resume: the archive and the checkpoint do not depend on it";

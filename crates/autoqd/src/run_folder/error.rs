@@ -114,7 +114,7 @@ impl RunFolderError {
 fn remedy(source: &IoError) -> &'static str {
     match source.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            ". Free some space, then go on with `autoqd resume`: everything up to the last checkpoint is safe"
+            ". Free some space, then continue with `autoqd resume`: everything up to the last checkpoint is safe"
         }
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             ". Choose a folder you may write to with --out, or change its permissions"

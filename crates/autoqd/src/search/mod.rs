@@ -1,7 +1,7 @@
 //! The search: Algorithm 1 of the paper around any descriptor, archive and emitter.
 //!
 //! One iteration asks the emitters for candidates, evaluates them, describes them, inserts them into the search
-//! archive and the result archive, and tells the emitters what became of them. On schedule the descriptor is
+//! archive and the result archive, and tells the emitters the outcome. On schedule the descriptor is
 //! refitted to the elites and both archives are rebuilt.
 
 mod build;
