@@ -188,7 +188,7 @@ fn a_program_without_the_parts_reads_the_configuration_but_says_what_is_missing(
     assert_eq!(read_config(&path).unwrap().method, "stretched");
     assert_eq!(status(&path, &bare).unwrap().iteration, 1);
     let message = load_search(&path, Some(1), &bare).err().unwrap().to_string();
-    assert!(message.contains("my-maze") && message.contains("point-maze"), "{message}");
+    assert!(message.contains("stretched") && message.contains("regular"), "{message}");
 }
 
 #[test]
