@@ -207,10 +207,10 @@ impl Descriptor for Aurora {
         let split = Split::new(&ids, self.options.validation_share, key);
         let data = StateData { rows, training: split.training(), validation: split.validation() };
         let seed = derive(self.seed, Purpose::Training, [stream::BATCHES, iteration, 0]);
-        let trained = self.map.network.train(data, &self.options, seed)?;
+        let losses = self.map.network.train(data, &self.options, seed)?;
         self.calibrate(elites);
         // Codes of different trainings are different quantities: no angle lies between them.
-        Ok(RefitReport { turned_degrees: f64::NAN, losses: trained.losses, ..RefitReport::default() })
+        Ok(RefitReport { turned_degrees: f64::NAN, losses, ..RefitReport::default() })
     }
 
     fn measures(&self, _id: u64, features: &[f64]) -> Vec<f64> {

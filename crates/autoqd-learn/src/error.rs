@@ -4,14 +4,6 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// The tensor library refused an operation.
-    #[error("training of the {what} failed ({source}); this is a defect of the program, please report it")]
-    Tensor {
-        /// The network.
-        what: &'static str,
-        /// What the library said.
-        source: candle_core::Error,
-    },
     /// A loss that is not a number.
     #[error(
         "the loss of the {what} is not finite in epoch {epoch}; lower autoencoder.learning_rate, or check the task's \

@@ -7,8 +7,9 @@
 //!   and has an archive without cells.
 //! * [`LstmAurora`]: the code of every 10th state of each rollout, by a recurrent autoencoder.
 //!
-//! Networks are trained with candle at every refit, on one core or more with the same bits. Codes are computed by
-//! plain loops in a fixed order, so that a policy has the same code alone and among others.
+//! Networks are trained at every refit, by explicit forward and backward passes over flat buffers, on one core or more
+//! with the same bits. Codes are computed by plain loops in a fixed order, so that a policy has the same code alone and
+//! among others.
 //!
 //! ```
 //! use autoqd::config::Layers;
@@ -37,19 +38,22 @@
 #![forbid(unsafe_code)]
 
 mod adam;
-mod affine;
 mod aurora;
 mod calibration;
+mod dense;
 mod dvd_es;
 mod error;
+mod lstm;
 mod lstm_aurora;
-mod operation;
+mod mlp;
 mod probes;
+mod product;
 mod random;
-mod recurrent;
+mod real;
 mod section;
 mod sequence_autoencoder;
 mod sequence_training;
+mod squared_error;
 mod state_autoencoder;
 mod states;
 mod trainer;
@@ -79,3 +83,6 @@ pub fn register(registry: &mut Registry) {
     let facts = MethodFacts { presets: dvd_es::PRESETS, ..MethodFacts::of_task(doc) };
     registry.register_method("dvd-es", facts, MethodKind::trainer(DvdEs::new));
 }
+
+#[cfg(test)]
+mod differences;

@@ -1,15 +1,17 @@
 //! The autoencoder of trajectories: an LSTM reads the states, its last h becomes the code, and a second LSTM that
 //! starts from the code says each state from the one before (teacher forcing).
 
-use candle_core::{Device, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::affine::affine;
-use crate::operation::apply;
+use crate::dense;
+use crate::lstm::{Lstm, LstmGradient, LstmPass, step};
 use crate::random::Stream;
-use crate::recurrent::{Recurrence, step};
+use crate::real::{Real, zeros};
+use crate::squared_error;
 use crate::weights::Matrix;
 
+/// Number of matrices.
+const MATRICES: usize = 12;
 // Places of the matrices.
 const ENCODER: usize = 0;
 const CODE: usize = 3;
@@ -26,49 +28,82 @@ pub struct SequenceAutoencoder {
     units: usize,
 }
 
-/// Normalised trajectories of similar length, padded with zeros to the longest.
-pub struct Batch {
-    /// States, (steps, trajectories, size).
-    pub states: Tensor,
-    /// What the decoder sees before it says each state, same shape.
-    pub previous: Tensor,
-    /// 1 for a step of the trajectory, 0 for padding, (steps * trajectories, 1).
-    pub mask: Tensor,
+/// Normalised trajectories of similar length, padded with zeros to the longest, and the passes over them.
+///
+/// Buffers over time are (steps, trajectories, size).
+#[derive(Clone, Debug)]
+pub struct Batch<T> {
+    /// States.
+    states: Vec<T>,
+    /// What the decoder sees before it says each state.
+    previous: Vec<T>,
     /// Steps of each trajectory.
-    pub lengths: Vec<usize>,
+    lengths: Vec<usize>,
+    encoder: LstmPass<T>,
+    /// Code of each trajectory.
+    pub codes: Vec<T>,
+    /// First h of encoder, then decoder.
+    first: Vec<T>,
+    decoder: LstmPass<T>,
+    /// What the decoder says, then its errors, then their gradients.
+    errors: Vec<T>,
+    /// Gradients that go back from layer to layer.
+    gradient: Vec<T>,
+    spare: Vec<T>,
 }
 
-impl Batch {
-    /// Pads trajectories, each row after row. The decoder sees the state before, or zeros (the mean state) at the
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self {
+            states: Vec::new(),
+            previous: Vec::new(),
+            lengths: Vec::new(),
+            encoder: LstmPass::default(),
+            codes: Vec::new(),
+            first: Vec::new(),
+            decoder: LstmPass::default(),
+            errors: Vec::new(),
+            gradient: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> Batch<T> {
+    /// Puts trajectories in, each row after row. The decoder sees the state before, or zeros (the mean state) at the
     /// first step and where `forget` says so.
-    pub fn new(trajectories: &[Vec<f32>], size: usize, mut forget: impl FnMut() -> bool) -> Result<Self> {
-        let lengths: Vec<usize> = trajectories.iter().map(|t| t.len() / size).collect();
-        let (steps, batch) = (lengths.iter().copied().max().unwrap_or(0), trajectories.len());
-        let mut states = vec![0.0; steps * batch * size];
-        let mut previous = states.clone();
-        let mut mask = vec![0.0f32; steps * batch];
+    pub fn fill(&mut self, trajectories: &[Vec<T>], size: usize, mut forget: impl FnMut() -> bool) {
+        self.lengths.clear();
+        self.lengths.extend(trajectories.iter().map(|t| t.len() / size));
+        let (steps, batch) = (self.lengths.iter().copied().max().unwrap_or(0), trajectories.len());
+        zeros(&mut self.states, steps * batch * size);
+        zeros(&mut self.previous, steps * batch * size);
         for (b, trajectory) in trajectories.iter().enumerate() {
             for (t, state) in trajectory.chunks_exact(size).enumerate() {
                 let at = (t * batch + b) * size;
-                states[at..at + size].copy_from_slice(state);
-                mask[t * batch + b] = 1.0;
+                self.states[at..at + size].copy_from_slice(state);
                 if t > 0 && !forget() {
-                    previous[at..at + size].copy_from_slice(&trajectory[(t - 1) * size..][..size]);
+                    self.previous[at..at + size].copy_from_slice(&trajectory[(t - 1) * size..][..size]);
                 }
             }
         }
-        let tensor = |values| Tensor::from_vec(values, (steps, batch, size), &Device::Cpu);
-        Ok(Self {
-            states: tensor(states)?,
-            previous: tensor(previous)?,
-            mask: Tensor::from_vec(mask, (steps * batch, 1), &Device::Cpu)?,
-            lengths,
-        })
     }
 
     /// Steps of all trajectories.
     pub fn steps(&self) -> usize {
         self.lengths.iter().sum()
+    }
+
+    /// What the decoder said becomes its errors; padding has none.
+    fn subtract_states(&mut self, size: usize) {
+        let rows = self.errors.chunks_exact_mut(size).zip(self.states.chunks_exact(size));
+        for (row, (errors, states)) in rows.enumerate() {
+            let (t, b) = (row / self.lengths.len(), row % self.lengths.len());
+            match t < self.lengths[b] {
+                true => errors.iter_mut().zip(states).for_each(|(e, s)| *e -= *s),
+                false => errors.fill(T::ZERO),
+            }
+        }
     }
 }
 
@@ -114,32 +149,78 @@ impl SequenceAutoencoder {
         code
     }
 
-    /// h of a recurrent layer after every step.
-    fn layer(weights: &[Tensor], inputs: &Tensor, first: &Tensor, lengths: &[usize]) -> Result<Tensor> {
-        let (steps, batch, size) = inputs.dims3()?;
-        let sums = affine(&inputs.reshape((steps * batch, size))?, &weights[0], &weights[2])?;
-        let sums = sums.reshape((steps, batch, ()))?;
-        let recurrence = Recurrence { lengths: lengths.to_vec() };
-        apply(recurrence, [&sums, &weights[1], first])?.get(0)
+    /// The matrices within a buffer of parameters.
+    fn split<'a, T>(&self, mut parameters: &'a [T]) -> [&'a [T]; MATRICES] {
+        std::array::from_fn(|i| {
+            let (own, rest) = parameters.split_at(self.matrices[i].values.len());
+            parameters = rest;
+            own
+        })
     }
 
-    /// The codes of a batch, as a function of the weights.
-    pub fn codes(&self, weights: &[Tensor], batch: &Batch) -> Result<Tensor> {
-        let (steps, trajectories, _) = batch.states.dims3()?;
-        let first = Tensor::zeros((trajectories, self.units), batch.states.dtype(), &Device::Cpu)?;
-        let h = Self::layer(&weights[ENCODER..], &batch.states, &first, &batch.lengths)?;
-        affine(&h.get(steps - 1)?, &weights[CODE], &weights[CODE + 1])
+    /// The matrices within a buffer of gradients.
+    fn split_mut<'a, T>(&self, mut gradients: &'a mut [T]) -> [&'a mut [T]; MATRICES] {
+        std::array::from_fn(|i| {
+            let (own, rest) = std::mem::take(&mut gradients).split_at_mut(self.matrices[i].values.len());
+            gradients = rest;
+            own
+        })
+    }
+
+    /// Computes the codes of a batch.
+    pub fn codes<T: Real>(&self, parameters: &[T], batch: &mut Batch<T>) {
+        let matrices = self.split(parameters);
+        let state = batch.lengths.len() * self.units;
+        zeros(&mut batch.first, state);
+        layer(&matrices, ENCODER).forward(&batch.states, &batch.first, &batch.lengths, &mut batch.encoder);
+        let h = batch.encoder.last_h(state);
+        dense::forward(h, matrices[CODE], matrices[CODE + 1], &mut batch.codes);
     }
 
     /// Mean squared error over all steps and dimensions when each state is said from its code and the state before.
-    pub fn decoding_loss(&self, weights: &[Tensor], codes: &Tensor, batch: &Batch) -> Result<Tensor> {
-        let (steps, trajectories, size) = batch.states.dims3()?;
-        let first = affine(codes, &weights[START], &weights[START + 1])?;
-        let h = Self::layer(&weights[DECODER..], &batch.previous, &first, &batch.lengths)?;
-        let h = h.reshape((steps * trajectories, self.units))?;
-        let said = affine(&h, &weights[OUTPUT], &weights[OUTPUT + 1])?;
-        let error =
-            (said - batch.states.reshape((steps * trajectories, size))?)?.broadcast_mul(&batch.mask)?;
-        error.sqr()?.sum_all()? / (size * batch.steps()) as f64
+    pub fn decoding_loss<T: Real>(&self, parameters: &[T], batch: &mut Batch<T>) -> T {
+        let (matrices, size) = (self.split(parameters), self.matrices[OUTPUT].columns);
+        dense::forward(&batch.codes, matrices[START], matrices[START + 1], &mut batch.first);
+        layer(&matrices, DECODER).forward(&batch.previous, &batch.first, &batch.lengths, &mut batch.decoder);
+        let h = batch.decoder.last_h(batch.states.len() / size * self.units);
+        dense::forward(h, matrices[OUTPUT], matrices[OUTPUT + 1], &mut batch.errors);
+        batch.subtract_states(size);
+        squared_error::mean(&batch.errors, size * batch.steps())
     }
+
+    /// Adds the gradient of the loss just computed, through decoder, codes and encoder.
+    pub fn backward<T: Real>(&self, parameters: &[T], batch: &mut Batch<T>, gradient: &mut [T]) {
+        let (matrices, mut sums) = (self.split(parameters), self.split_mut(gradient));
+        let (size, count, state) = (self.matrices[OUTPUT].columns, batch.steps(), batch.first.len());
+        let Batch { states, previous, lengths, encoder, codes, decoder, errors, gradient, spare, .. } = batch;
+        squared_error::backward(errors, size * count);
+        let h = decoder.last_h(states.len() / size * self.units);
+        add_dense(&mut sums, OUTPUT, h, errors);
+        dense::backward_to_inputs(errors, matrices[OUTPUT], size, gradient);
+        let decoding = layer(&matrices, DECODER);
+        decoding.backward(previous, gradient, lengths, decoder, &mut layer_sums(&mut sums, DECODER));
+        add_dense(&mut sums, START, codes, &decoder.of_h);
+        dense::backward_to_inputs(&decoder.of_h, matrices[START], self.units, gradient);
+        add_dense(&mut sums, CODE, encoder.last_h(state), gradient);
+        dense::backward_to_inputs(gradient, matrices[CODE], self.matrices[CODE].columns, spare);
+        let encoding = layer(&matrices, ENCODER);
+        encoding.backward(states, spare, lengths, encoder, &mut layer_sums(&mut sums, ENCODER));
+    }
+}
+
+/// The recurrent layer whose matrices start at a place.
+fn layer<'a, T>(matrices: &[&'a [T]; MATRICES], place: usize) -> Lstm<'a, T> {
+    Lstm { input: matrices[place], recurrent: matrices[place + 1], bias: matrices[place + 2] }
+}
+
+/// Where the gradients of that layer are summed.
+fn layer_sums<'a, T>(sums: &'a mut [&mut [T]; MATRICES], place: usize) -> LstmGradient<'a, T> {
+    let [input, recurrent, bias, ..] = &mut sums[place..] else { unreachable!("three matrices per layer") };
+    LstmGradient { input, recurrent, bias }
+}
+
+/// Adds the gradients of the dense layer whose weights and bias start at a place.
+fn add_dense<T: Real>(sums: &mut [&mut [T]; MATRICES], place: usize, x: &[T], of_y: &[T]) {
+    let [weights, bias, ..] = &mut sums[place..] else { unreachable!("two matrices per layer") };
+    dense::backward(x, of_y, weights, bias);
 }

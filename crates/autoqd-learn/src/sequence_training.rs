@@ -2,7 +2,6 @@
 
 use autoqd::descriptor::EpochLosses;
 use autoqd::embedding::Normalizer;
-use candle_core::{Device, Result, Tensor, Var};
 use half::f16;
 
 use crate::error::LearnError;
@@ -10,7 +9,7 @@ use crate::random::Stream;
 use crate::section::AutoencoderSection;
 use crate::sequence_autoencoder::{Batch, SequenceAutoencoder};
 use crate::trainer::{Loss, Split, Trainee, train};
-use crate::weights::variables;
+use crate::weights;
 
 /// Trajectories of elites as they are stored.
 pub struct SequenceData<'a> {
@@ -50,28 +49,19 @@ impl SequenceAutoencoder {
         data: &SequenceData<'_>,
         options: &AutoencoderSection,
         seed: u64,
-    ) -> std::result::Result<SequenceTrained, LearnError> {
-        let tensor = |source| LearnError::Tensor { what: SequenceTrainee::NAME, source };
-        let variables = variables(&self.matrices).map_err(tensor)?;
-        let weights: Vec<Tensor> = variables.iter().map(|v| v.as_tensor().clone()).collect();
-        let random = Stream::new(seed);
-        let (network, size) = (&*self, data.normalizer.size());
-        let mut trainee = SequenceTrainee { network, variables, weights, data, options, size, random };
-        let trained = train(&mut trainee, options)?;
-        for (variable, best) in trainee.variables.iter().zip(&trained.best) {
-            let best = Tensor::from_slice(best, variable.shape(), &Device::Cpu).map_err(tensor)?;
-            variable.set(&best).map_err(tensor)?;
-        }
-        let exchanged_codes = trainee.exchanged_codes().map_err(tensor)?;
-        self.matrices.iter_mut().zip(trained.best).for_each(|(matrix, values)| matrix.values = values);
-        Ok(SequenceTrained { losses: trained.losses, exchanged_codes })
+    ) -> Result<SequenceTrained, LearnError> {
+        let (network, size, random) = (&*self, data.normalizer.size(), Stream::new(seed));
+        let mut trainee = SequenceTrainee { network, data, options, size, random };
+        let mut parameters = weights::parameters(&self.matrices);
+        let losses = train(&mut trainee, &mut parameters, options)?;
+        let exchanged_codes = trainee.exchanged_codes(&parameters);
+        weights::set_parameters(&mut self.matrices, &parameters);
+        Ok(SequenceTrained { losses, exchanged_codes })
     }
 }
 
 struct SequenceTrainee<'a> {
     network: &'a SequenceAutoencoder,
-    variables: Vec<Var>,
-    weights: Vec<Tensor>,
     data: &'a SequenceData<'a>,
     options: &'a AutoencoderSection,
     size: usize,
@@ -96,31 +86,26 @@ impl SequenceTrainee<'_> {
     }
 
     /// How much worse the decoder gets when every trajectory is decoded from the code of another.
-    fn exchanged_codes(&mut self) -> Result<Option<f64>> {
-        let (mut own, mut exchanged) = (0.0, 0.0);
+    fn exchanged_codes(&mut self, parameters: &[f32]) -> Option<f64> {
+        let (mut own, mut exchanged, mut batch) = (0.0, 0.0, Batch::default());
         for places in self.validation_batches().iter().filter(|places| places.len() > 1) {
-            let batch = self.batch(places, true)?;
-            let codes = self.network.codes(&self.weights, &batch)?.detach();
-            let others = Tensor::cat(&[codes.narrow(0, 1, places.len() - 1)?, codes.narrow(0, 0, 1)?], 0)?;
-            for (sum, codes) in [(&mut own, &codes), (&mut exchanged, &others)] {
-                let loss = self.network.decoding_loss(&self.weights, codes, &batch)?;
-                *sum += batch.steps() as f64 * f64::from(loss.to_scalar::<f32>()?);
-            }
+            self.fill(&mut batch, places, true);
+            self.network.codes(parameters, &mut batch);
+            let (steps, code) = (batch.steps() as f64, batch.codes.len() / places.len());
+            own += steps * f64::from(self.network.decoding_loss(parameters, &mut batch));
+            batch.codes.rotate_left(code);
+            exchanged += steps * f64::from(self.network.decoding_loss(parameters, &mut batch));
         }
-        Ok((own > 0.0).then_some(exchanged / own))
+        (own > 0.0).then_some(exchanged / own)
     }
 }
 
 impl Trainee for SequenceTrainee<'_> {
-    type Batch = Batch;
+    type Batch = Batch<f32>;
 
     const NAME: &'static str = "autoencoder of trajectories";
     const CLIP: Option<f32> = Some(1.0);
     const PARTS: usize = 2;
-
-    fn variables(&self) -> &[Var] {
-        &self.variables
-    }
 
     /// One trajectory of each elite, drawn anew at each epoch.
     fn training_batches(&mut self, _epoch: usize) -> Vec<Vec<usize>> {
@@ -139,7 +124,7 @@ impl Trainee for SequenceTrainee<'_> {
         self.by_length(self.data.split.validation().iter().map(|policy| place(*policy, 0)).collect())
     }
 
-    fn batch(&mut self, places: &[usize], validation: bool) -> Result<Batch> {
+    fn fill(&mut self, batch: &mut Batch<f32>, places: &[usize], validation: bool) {
         let normalizer = self.data.normalizer;
         let trajectories: Vec<Vec<f32>> =
             places.iter().map(|p| SequenceData::normalized(normalizer, self.trajectory(*p))).collect();
@@ -147,21 +132,25 @@ impl Trainee for SequenceTrainee<'_> {
         // The validation hides the same states at every epoch, so that its losses can be compared.
         let mut fixed = Stream::new(0);
         let random = if validation { &mut fixed } else { &mut self.random };
-        Batch::new(&trajectories, self.size, || forcing < 1.0 && random.unit() >= forcing)
+        batch.fill(&trajectories, self.size, || forcing < 1.0 && random.unit() >= forcing);
     }
 
-    fn loss(&self, batch: &Batch) -> Result<Loss> {
-        let codes = self.network.codes(&self.weights, batch)?;
-        let mean = self.network.decoding_loss(&self.weights, &codes, batch)?;
-        Ok(Loss { mean, weight: batch.steps() as f64 })
+    fn loss(&self, parameters: &[f32], batch: &mut Batch<f32>) -> Loss {
+        self.network.codes(parameters, batch);
+        let mean = self.network.decoding_loss(parameters, batch);
+        Loss { mean, weight: batch.steps() as f64 }
+    }
+
+    fn backward(&self, parameters: &[f32], batch: &mut Batch<f32>, gradient: &mut [f32]) {
+        self.network.backward(parameters, batch, gradient);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::differences::assert_gradient;
     use crate::states::to_half;
-    use candle_core::DType;
 
     const STEPS: usize = 20;
 
@@ -258,59 +247,41 @@ mod tests {
         assert!(seeing < 1.5 && hidden > 3.0, "{seeing} and {hidden}");
     }
 
-    #[test]
-    fn gradients_of_the_whole_network_are_those_of_finite_differences() {
-        let network = SequenceAutoencoder::new(2, 3, 2, 5);
-        let trajectories: Vec<Vec<f32>> = detours(3)
-            .iter()
-            .zip([5, 1, 3])
-            .map(|((_, t), steps)| t[..2 * steps].iter().map(|x| x.to_f32()).collect())
-            .collect();
-        let mut batch = Batch::new(&trajectories, 2, || false).unwrap();
-        for tensor in [&mut batch.states, &mut batch.previous, &mut batch.mask] {
-            *tensor = tensor.to_dtype(DType::F64).unwrap();
-        }
-        let double = |v: &Var| Var::from_tensor(&v.to_dtype(DType::F64).unwrap()).unwrap();
-        let variables: Vec<Var> = variables(&network.matrices).unwrap().iter().map(double).collect();
-        let loss = || {
-            let weights: Vec<Tensor> = variables.iter().map(|v| v.as_tensor().clone()).collect();
-            let codes = network.codes(&weights, &batch).unwrap();
-            network.decoding_loss(&weights, &codes, &batch).unwrap()
-        };
-        let gradients = loss().backward().unwrap();
-        for (variable, matrix) in variables.iter().zip(&network.matrices) {
-            let gradient = gradients.get(variable).unwrap().flatten_all().unwrap().to_vec1::<f64>().unwrap();
-            let values = variable.flatten_all().unwrap().to_vec1::<f64>().unwrap();
-            for i in 0..values.len() {
-                let at = |delta: f64| {
-                    let mut moved = values.clone();
-                    moved[i] += delta;
-                    variable.set(&Tensor::from_vec(moved, variable.shape(), &Device::Cpu).unwrap()).unwrap();
-                    loss().to_scalar::<f64>().unwrap()
-                };
-                let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
-                at(0.0);
-                let error = (difference - gradient[i]).abs() / difference.abs().max(1e-4);
-                assert!(error < 1e-4, "{} {i}: {difference} and {}", matrix.name, gradient[i]);
-            }
-        }
+    /// The beginnings of some trajectories.
+    fn beginnings<T>(steps: &[usize], number: impl Fn(f16) -> T) -> Vec<Vec<T>> {
+        let all = detours(steps.len());
+        let cut =
+            |((_, t), steps): (&(f32, Vec<f16>), &usize)| t[..2 * steps].iter().map(|x| number(*x)).collect();
+        all.iter().zip(steps).map(cut).collect()
     }
 
     #[test]
-    fn codes_are_those_of_the_trained_graph_and_padding_does_not_leak() {
+    fn gradients_of_the_whole_network_are_those_of_finite_differences() {
+        let network = SequenceAutoencoder::new(2, 3, 2, 5);
+        let parameters: Vec<f64> =
+            weights::parameters(&network.matrices).into_iter().map(f64::from).collect();
+        let mut batch = Batch::default();
+        batch.fill(&beginnings(&[5, 1, 3], f16::to_f64), 2, || false);
+        let loss = |parameters: &[f64], batch: &mut Batch<f64>| {
+            network.codes(parameters, batch);
+            network.decoding_loss(parameters, batch)
+        };
+        let (mut passes, mut gradient) = (batch.clone(), vec![0.0; parameters.len()]);
+        loss(&parameters, &mut passes);
+        network.backward(&parameters, &mut passes, &mut gradient);
+        assert_gradient(&parameters, &gradient, |moved| loss(moved, &mut batch.clone()));
+    }
+
+    #[test]
+    fn codes_are_those_of_the_trained_network_and_padding_does_not_leak() {
         let network = SequenceAutoencoder::new(2, 32, 4, 5);
-        let weights: Vec<Tensor> =
-            variables(&network.matrices).unwrap().iter().map(|v| v.as_tensor().clone()).collect();
-        let trajectories: Vec<Vec<f32>> = detours(4)
-            .iter()
-            .zip([20, 1, 7, 13])
-            .map(|((_, t), steps)| t[..2 * steps].iter().map(|x| x.to_f32()).collect())
-            .collect();
-        let batch = Batch::new(&trajectories, 2, || false).unwrap();
-        let graph = network.codes(&weights, &batch).unwrap().to_vec2::<f32>().unwrap();
-        for (trajectory, graph) in trajectories.iter().zip(graph) {
+        let trajectories = beginnings(&[20, 1, 7, 13], f16::to_f32);
+        let mut batch = Batch::default();
+        batch.fill(&trajectories, 2, || false);
+        network.codes(&weights::parameters(&network.matrices), &mut batch);
+        for (trajectory, code) in trajectories.iter().zip(batch.codes.chunks_exact(4)) {
             let ours = network.encode(trajectory);
-            assert!(ours.iter().zip(graph).all(|(a, b)| (a - b).abs() < 1e-5));
+            assert!(ours.iter().zip(code).all(|(a, b)| (a - b).abs() < 1e-5));
         }
     }
 }

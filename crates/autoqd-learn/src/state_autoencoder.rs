@@ -1,14 +1,16 @@
 //! The autoencoder of single states: d -> 64 -> 32 -> k -> 32 -> 64 -> d, ReLU between, code and output linear.
 
-use candle_core::{Device, Result, Tensor, Var};
+use autoqd::descriptor::EpochLosses;
 use serde::{Deserialize, Serialize};
 
-use crate::affine::affine;
 use crate::error::LearnError;
+use crate::mlp::{Activation, Layer, Mlp, Pass};
 use crate::random::Stream;
+use crate::real::Real;
 use crate::section::AutoencoderSection;
-use crate::trainer::{Loss, Trained, Trainee, train};
-use crate::weights::{Matrix, variables};
+use crate::squared_error;
+use crate::trainer::{Loss, Trainee, train};
+use crate::weights::{self, Matrix};
 
 /// Weights of the autoencoder: weight and bias of each layer, first to last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,69 +63,77 @@ impl StateAutoencoder {
         x
     }
 
-    /// The reconstruction of a batch of states, as a function of the weights.
-    pub fn reconstruct(&self, weights: &[Tensor], states: &Tensor) -> Result<Tensor> {
-        let layers = weights.len() / 2;
-        let mut x = states.clone();
-        for (i, layer) in weights.chunks_exact(2).enumerate() {
-            x = affine(&x, &layer[0], &layer[1])?;
-            if i + 1 != self.encoder_layers && i + 1 != layers {
-                x = x.relu()?;
-            }
-        }
-        Ok(x)
+    /// The whole network as it is trained.
+    fn network(&self) -> Mlp {
+        let layers = self.matrices.len() / 2;
+        let layer = |(i, layer): (usize, &[Matrix])| Layer {
+            inputs: layer[0].rows,
+            outputs: layer[0].columns,
+            activation: match i + 1 == self.encoder_layers || i + 1 == layers {
+                true => Activation::Linear,
+                false => Activation::Relu,
+            },
+        };
+        Mlp { layers: self.matrices.chunks_exact(2).enumerate().map(layer).collect() }
     }
 
-    /// Mean squared error of the reconstruction over batch and dimensions.
-    pub fn loss(&self, weights: &[Tensor], states: &Tensor) -> Result<Tensor> {
-        (self.reconstruct(weights, states)? - states)?.sqr()?.mean_all()
-    }
-
-    /// Trains on from the present weights and keeps those of the best epoch.
+    /// Trains on from the present weights and keeps those of the best epoch. Returns the loss curve.
     pub fn train(
         &mut self,
         data: StateData,
         options: &AutoencoderSection,
         seed: u64,
-    ) -> std::result::Result<Trained, LearnError> {
-        let tensor = |source| LearnError::Tensor { what: StateTrainee::NAME, source };
-        let variables = variables(&self.matrices).map_err(tensor)?;
-        let weights = variables.iter().map(|v| v.as_tensor().clone()).collect();
+    ) -> Result<Vec<EpochLosses>, LearnError> {
         let size = self.matrices[0].rows;
-        let batch_size = options.batch_size;
-        let random = Stream::new(seed);
-        let mut trainee = StateTrainee { network: self, variables, weights, data, size, batch_size, random };
-        let trained = train(&mut trainee, options)?;
-        self.set(&trained.best);
-        Ok(trained)
-    }
-
-    fn set(&mut self, values: &[Vec<f32>]) {
-        self.matrices.iter_mut().zip(values).for_each(|(m, values)| m.values.clone_from(values));
+        let (batch_size, random) = (options.batch_size, Stream::new(seed));
+        let mut trainee = StateTrainee { network: self.network(), data, size, batch_size, random };
+        let mut parameters = weights::parameters(&self.matrices);
+        let losses = train(&mut trainee, &mut parameters, options)?;
+        weights::set_parameters(&mut self.matrices, &parameters);
+        Ok(losses)
     }
 }
 
-struct StateTrainee<'a> {
-    network: &'a StateAutoencoder,
-    variables: Vec<Var>,
-    weights: Vec<Tensor>,
+/// States and the passes over them.
+#[derive(Default)]
+struct Batch<T> {
+    states: Vec<T>,
+    pass: Pass<T>,
+}
+
+/// Mean squared error of the reconstruction over batch and dimensions.
+fn loss<T: Real>(network: &Mlp, parameters: &[T], batch: &mut Batch<T>) -> T {
+    let Batch { states, pass } = batch;
+    network.forward(parameters, states, pass);
+    let mut errors = std::mem::take(&mut pass.gradient);
+    errors.clear();
+    errors.extend(pass.output().iter().zip(&*states).map(|(said, state)| *said - *state));
+    pass.gradient = errors;
+    squared_error::mean(&pass.gradient, states.len())
+}
+
+/// Adds the gradient of the [`loss`] just computed.
+fn backward<T: Real>(network: &Mlp, parameters: &[T], batch: &mut Batch<T>, gradient: &mut [T]) {
+    let Batch { states, pass } = batch;
+    squared_error::backward(&mut pass.gradient, states.len());
+    network.backward(parameters, states, pass, gradient, false);
+}
+
+struct StateTrainee {
+    network: Mlp,
     data: StateData,
     size: usize,
     batch_size: usize,
     random: Stream,
 }
 
-impl Trainee for StateTrainee<'_> {
-    type Batch = Tensor;
+impl Trainee for StateTrainee {
+    type Batch = Batch<f32>;
 
     const NAME: &'static str = "autoencoder of states";
     const CLIP: Option<f32> = None;
     // A batch is a fraction of a millisecond: handing half of it to another thread takes longer than computing it.
     const PARTS: usize = 1;
-
-    fn variables(&self) -> &[Var] {
-        &self.variables
-    }
 
     fn training_batches(&mut self, _epoch: usize) -> Vec<Vec<usize>> {
         self.random.shuffle(&mut self.data.training);
@@ -131,27 +141,31 @@ impl Trainee for StateTrainee<'_> {
     }
 
     fn validation_batches(&self) -> Vec<Vec<usize>> {
-        // No gradients, no reason for small ones; with more, candle's threads would join in and wait for each other.
+        // No gradients, no reason for small ones; what they compute still fits into the cache.
         self.data.validation.chunks(512).map(<[usize]>::to_vec).collect()
     }
 
-    fn batch(&mut self, places: &[usize], _validation: bool) -> Result<Tensor> {
-        let row = |i: &usize| &self.data.rows[i * self.size..][..self.size];
-        let rows: Vec<f32> = places.iter().flat_map(row).copied().collect();
-        Tensor::from_vec(rows, (places.len(), self.size), &Device::Cpu)
+    fn fill(&mut self, batch: &mut Batch<f32>, places: &[usize], _validation: bool) {
+        batch.states.clear();
+        for place in places {
+            batch.states.extend_from_slice(&self.data.rows[place * self.size..][..self.size]);
+        }
     }
 
-    fn loss(&self, states: &Tensor) -> Result<Loss> {
-        let mean = self.network.loss(&self.weights, states)?;
-        Ok(Loss { mean, weight: states.dim(0)? as f64 })
+    fn loss(&self, parameters: &[f32], batch: &mut Batch<f32>) -> Loss {
+        let mean = loss(&self.network, parameters, batch);
+        Loss { mean, weight: (batch.states.len() / self.size) as f64 }
+    }
+
+    fn backward(&self, parameters: &[f32], batch: &mut Batch<f32>, gradient: &mut [f32]) {
+        backward(&self.network, parameters, batch, gradient);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weights::values;
-    use candle_core::DType;
+    use crate::differences::assert_gradient;
 
     /// States on a smooth surface of four dimensions in twelve.
     fn planted(count: usize) -> Vec<f32> {
@@ -176,9 +190,9 @@ mod tests {
         };
         let options = AutoencoderSection { epochs: 40, ..AutoencoderSection::default() };
         let mut network = StateAutoencoder::new(12, &options.hidden, code, 3);
-        let trained = network.train(data, &options, 4).unwrap();
-        assert!(trained.losses.len() > 10);
-        trained.losses.iter().map(|l| l.validation).fold(f64::INFINITY, f64::min)
+        let losses = network.train(data, &options, 4).unwrap();
+        assert!(losses.len() > 10);
+        losses.iter().map(|l| l.validation).fold(f64::INFINITY, f64::min)
     }
 
     #[test]
@@ -193,47 +207,23 @@ mod tests {
     #[test]
     fn gradients_are_those_of_finite_differences() {
         let network = StateAutoencoder::new(3, &[5, 4], 2, 9);
-        let states = Tensor::from_vec(planted(2)[..18].to_vec(), (6, 3), &Device::Cpu).unwrap();
-        let states = states.to_dtype(DType::F64).unwrap();
-        let double = |v: &Var| Var::from_tensor(&v.to_dtype(DType::F64).unwrap()).unwrap();
-        let variables: Vec<Var> = variables(&network.matrices).unwrap().iter().map(double).collect();
-        let loss = || {
-            let weights: Vec<Tensor> = variables.iter().map(|v| v.as_tensor().clone()).collect();
-            network.loss(&weights, &states).unwrap()
-        };
-        let gradients = loss().backward().unwrap();
-        for variable in &variables {
-            let gradient = gradients.get(variable).unwrap().flatten_all().unwrap().to_vec1::<f64>().unwrap();
-            let values = variable.flatten_all().unwrap().to_vec1::<f64>().unwrap();
-            for i in 0..values.len() {
-                let at = |delta: f64| {
-                    let mut moved = values.clone();
-                    moved[i] += delta;
-                    variable.set(&Tensor::from_vec(moved, variable.shape(), &Device::Cpu).unwrap()).unwrap();
-                    loss().to_scalar::<f64>().unwrap()
-                };
-                let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
-                at(0.0);
-                let error = (difference - gradient[i]).abs() / difference.abs().max(1e-3);
-                assert!(error < 1e-4, "{difference} and {}", gradient[i]);
-            }
-        }
+        let double = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<f64>>();
+        let parameters = double(&weights::parameters(&network.matrices));
+        let batch = || Batch { states: double(&planted(2)[..18]), pass: Pass::default() };
+        let (network, mut passes) = (network.network(), batch());
+        let mut gradient = vec![0.0; parameters.len()];
+        loss(&network, &parameters, &mut passes);
+        backward(&network, &parameters, &mut passes, &mut gradient);
+        assert_gradient(&parameters, &gradient, |moved| loss(&network, moved, &mut batch()));
     }
 
     #[test]
-    fn codes_are_those_of_the_trained_graph() {
+    fn codes_are_those_of_the_trained_network() {
         let network = StateAutoencoder::new(12, &[64, 32], 4, 1);
-        let weights: Vec<Tensor> =
-            variables(&network.matrices).unwrap().iter().map(|v| v.as_tensor().clone()).collect();
-        let rows = planted(10);
-        let mut x = Tensor::from_slice(&rows, (10, 12), &Device::Cpu).unwrap();
-        for (i, layer) in weights.chunks_exact(2).take(3).enumerate() {
-            x = x.matmul(&layer[0]).unwrap().broadcast_add(&layer[1]).unwrap();
-            x = if i < 2 { x.relu().unwrap() } else { x };
-        }
-        let graph = x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let (rows, mut pass) = (planted(10), Pass::default());
+        let encoder = Mlp { layers: network.network().layers[..3].to_vec() };
+        encoder.forward(&weights::parameters(&network.matrices[..6]), &rows, &mut pass);
         let ours = rows.chunks_exact(12).flat_map(|row| network.encode(row));
-        assert!(graph.iter().zip(ours).all(|(a, b)| (a - b).abs() < 1e-5));
-        assert_eq!(values(&variables(&network.matrices).unwrap()).unwrap()[0], network.matrices[0].values);
+        assert!(pass.output().iter().zip(ours).all(|(a, b)| (a - b).abs() < 1e-5));
     }
 }

@@ -1,30 +1,28 @@
 //! The training loop: epochs, validation, early stopping, and the weights of the best epoch.
 
 use autoqd::descriptor::EpochLosses;
-use candle_core::backprop::GradStore;
-use candle_core::{Result, Tensor, Var};
 use rayon::prelude::*;
 
 use crate::adam::Adam;
 use crate::error::LearnError;
 use crate::section::AutoencoderSection;
-use crate::weights::values;
 
 /// Validation batches computed side by side; not all at once, which would unpack all data.
 const SIDE_BY_SIDE: usize = 2;
 
 /// The mean loss of a batch and how many numbers it is the mean of.
+#[derive(Clone, Copy, Default)]
 pub struct Loss {
-    /// Mean squared error, a scalar with gradients.
-    pub mean: Tensor,
+    /// Mean squared error.
+    pub mean: f32,
     /// Its weight among the batches of an epoch.
     pub weight: f64,
 }
 
 /// What the loop needs to know about a network and its data.
 pub trait Trainee: Sync {
-    /// The data of a batch, ready for the network.
-    type Batch: Send + Sync;
+    /// The data of a batch, and the buffers of a pass over it.
+    type Batch: Default + Send;
 
     /// Name for error messages.
     const NAME: &'static str;
@@ -36,119 +34,132 @@ pub trait Trainee: Sync {
     /// they are summed: the weights do not depend on the number of threads.
     const PARTS: usize;
 
-    /// The variables to train.
-    fn variables(&self) -> &[Var];
-
     /// The batches of an epoch, each a list of places in the data.
     fn training_batches(&mut self, epoch: usize) -> Vec<Vec<usize>>;
 
     /// The batches of the validation, the same at every epoch.
     fn validation_batches(&self) -> Vec<Vec<usize>>;
 
-    /// The data in some places.
-    fn batch(&mut self, places: &[usize], validation: bool) -> Result<Self::Batch>;
+    /// Puts the data in some places into a batch.
+    fn fill(&mut self, batch: &mut Self::Batch, places: &[usize], validation: bool);
 
-    /// The loss of a batch.
-    fn loss(&self, batch: &Self::Batch) -> Result<Loss>;
+    /// The loss of a batch: the forward pass.
+    fn loss(&self, parameters: &[f32], batch: &mut Self::Batch) -> Loss;
+
+    /// Adds the gradient of the loss just computed: the backward pass.
+    fn backward(&self, parameters: &[f32], batch: &mut Self::Batch, gradient: &mut [f32]);
 }
 
-/// What a training did.
-pub struct Trained {
-    /// Loss curve.
-    pub losses: Vec<EpochLosses>,
-    /// Weights of the epoch with the lowest validation loss.
-    pub best: Vec<Vec<f32>>,
-}
-
-/// Trains until the validation loss has not fallen for `patience` epochs, or `epochs` are over.
+/// Trains until the validation loss has not fallen for `patience` epochs, or `epochs` are over. The parameters become
+/// those of the epoch with the lowest validation loss.
 pub fn train<T: Trainee>(
     trainee: &mut T,
+    parameters: &mut [f32],
     options: &AutoencoderSection,
-) -> std::result::Result<Trained, LearnError> {
-    let tensor = |source| LearnError::Tensor { what: T::NAME, source };
-    let mut adam = Adam::new(trainee.variables(), options.learning_rate, T::CLIP);
-    let mut trained = Trained { losses: Vec::new(), best: values(trainee.variables()).map_err(tensor)? };
+) -> Result<Vec<EpochLosses>, LearnError> {
+    let mut state = Training::new(trainee, parameters, options);
+    let (mut losses, mut best) = (Vec::new(), state.parameters.to_vec());
     let (mut lowest, mut waited) = (f64::INFINITY, 0);
     for epoch in 1..=options.epochs {
-        let training = train_epoch(trainee, &mut adam, epoch).map_err(tensor)?;
-        let validation = validate(trainee).map_err(tensor)?;
+        let (training, validation) = (state.train_epoch(epoch), state.validate());
         if !training.is_finite() || !validation.is_finite() {
             return Err(LearnError::Diverged { what: T::NAME, epoch });
         }
-        trained.losses.push(EpochLosses { training, validation });
+        losses.push(EpochLosses { training, validation });
         waited += 1;
         if validation < lowest {
             (lowest, waited) = (validation, 0);
-            trained.best = values(trainee.variables()).map_err(tensor)?;
+            best.copy_from_slice(state.parameters);
         }
         if waited >= options.patience {
             break;
         }
     }
-    Ok(trained)
+    parameters.copy_from_slice(&best);
+    Ok(losses)
 }
 
-fn train_epoch<T: Trainee>(trainee: &mut T, adam: &mut Adam, epoch: usize) -> Result<f64> {
-    let mut mean = WeightedMean::default();
-    for places in trainee.training_batches(epoch) {
-        let parts: Vec<&[usize]> = places.chunks(places.len().div_ceil(T::PARTS)).collect();
-        let found = side_by_side(trainee, &parts, false, |trainee, batch| {
-            let loss = trainee.loss(batch)?;
-            let gradients = flat_gradients(trainee.variables(), &loss.mean.backward()?)?;
-            Ok((loss, gradients))
-        })?;
-        adam.step(trainee.variables(), &mean_gradients(&found))?;
-        found.iter().try_for_each(|(loss, _)| mean.add(loss))?;
+/// A batch, or part of one, that is computed beside others.
+struct Part<B> {
+    batch: B,
+    loss: Loss,
+    gradient: Vec<f32>,
+}
+
+struct Training<'a, T: Trainee> {
+    trainee: &'a mut T,
+    parameters: &'a mut [f32],
+    adam: Adam,
+    parts: Vec<Part<T::Batch>>,
+    gradient: Vec<f32>,
+}
+
+impl<'a, T: Trainee> Training<'a, T> {
+    fn new(trainee: &'a mut T, parameters: &'a mut [f32], options: &AutoencoderSection) -> Self {
+        let zeros = || vec![0.0; parameters.len()];
+        let part = |_| Part { batch: T::Batch::default(), loss: Loss::default(), gradient: zeros() };
+        let parts = (0..T::PARTS.max(SIDE_BY_SIDE)).map(part).collect();
+        let adam = Adam::new(parameters.len(), options.learning_rate, T::CLIP);
+        Self { trainee, adam, parts, gradient: zeros(), parameters }
     }
-    Ok(mean.value())
-}
 
-/// Mean loss over the validation batches.
-pub fn validate<T: Trainee>(trainee: &mut T) -> Result<f64> {
-    let mut mean = WeightedMean::default();
-    let batches = trainee.validation_batches();
-    let batches: Vec<&[usize]> = batches.iter().map(Vec::as_slice).collect();
-    for few in batches.chunks(SIDE_BY_SIDE) {
-        let losses = side_by_side(trainee, few, true, |trainee, batch| trainee.loss(batch))?;
-        losses.iter().try_for_each(|loss| mean.add(loss))?;
+    /// Mean loss over the training batches, each before the step it leads to.
+    fn train_epoch(&mut self, epoch: usize) -> f64 {
+        let mut mean = WeightedMean::default();
+        for places in self.trainee.training_batches(epoch) {
+            let parts = places.chunks(places.len().div_ceil(T::PARTS));
+            let count = self.side_by_side(parts, false, |trainee, parameters, part| {
+                part.loss = trainee.loss(parameters, &mut part.batch);
+                part.gradient.fill(0.0);
+                trainee.backward(parameters, &mut part.batch, &mut part.gradient);
+            });
+            self.mean_gradient(count);
+            self.adam.step(self.parameters, &self.gradient);
+            self.parts[..count].iter().for_each(|part| mean.add(part.loss));
+        }
+        mean.value()
     }
-    Ok(mean.value())
-}
 
-/// Applies a function to batches on all threads; the results are in order.
-fn side_by_side<T: Trainee, R: Send>(
-    trainee: &mut T,
-    places: &[&[usize]],
-    validation: bool,
-    function: impl Fn(&T, &T::Batch) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let batches: Vec<T::Batch> =
-        places.iter().map(|places| trainee.batch(places, validation)).collect::<Result<_>>()?;
-    let trainee = &*trainee;
-    batches.par_iter().map(|batch| function(trainee, batch)).collect()
-}
+    /// Mean loss over the validation batches.
+    fn validate(&mut self) -> f64 {
+        let mut mean = WeightedMean::default();
+        for few in self.trainee.validation_batches().chunks(SIDE_BY_SIDE) {
+            let few = few.iter().map(Vec::as_slice);
+            let count = self.side_by_side(few, true, |trainee, parameters, part| {
+                part.loss = trainee.loss(parameters, &mut part.batch);
+            });
+            self.parts[..count].iter().for_each(|part| mean.add(part.loss));
+        }
+        mean.value()
+    }
 
-/// Gradient of each variable; none where the loss does not depend on it.
-type Gradients = Vec<Option<Vec<f32>>>;
+    /// Applies a function to batches on all threads. Returns how many parts they fill.
+    fn side_by_side<'p>(
+        &mut self,
+        batches: impl Iterator<Item = &'p [usize]>,
+        validation: bool,
+        function: impl Fn(&T, &[f32], &mut Part<T::Batch>) + Sync,
+    ) -> usize {
+        let mut count = 0;
+        for (part, places) in self.parts.iter_mut().zip(batches) {
+            self.trainee.fill(&mut part.batch, places, validation);
+            count += 1;
+        }
+        let (trainee, parameters) = (&*self.trainee, &*self.parameters);
+        self.parts[..count].par_iter_mut().for_each(|part| function(trainee, parameters, part));
+        count
+    }
 
-fn flat_gradients(variables: &[Var], gradients: &GradStore) -> Result<Gradients> {
-    let flat = |variable| gradients.get(variable).map(|g: &Tensor| g.flatten_all()?.to_vec1()).transpose();
-    variables.iter().map(|variable| flat(variable.as_tensor())).collect()
-}
-
-/// The gradients of the mean loss of all parts together.
-fn mean_gradients(parts: &[(Loss, Gradients)]) -> Gradients {
-    let total: f64 = parts.iter().map(|(loss, _)| loss.weight).sum();
-    let share = |loss: &Loss| (loss.weight / total) as f32;
-    let mut sum: Gradients = vec![None; parts.first().map_or(0, |(_, gradients)| gradients.len())];
-    for (loss, gradients) in parts {
-        for (sum, gradient) in sum.iter_mut().zip(gradients) {
-            let Some(gradient) = gradient else { continue };
-            let sum = sum.get_or_insert_with(|| vec![0.0; gradient.len()]);
-            sum.iter_mut().zip(gradient).for_each(|(s, g)| *s += share(loss) * g);
+    /// The gradient of the mean loss of some parts together.
+    fn mean_gradient(&mut self, count: usize) {
+        let parts = &self.parts[..count];
+        let total: f64 = parts.iter().map(|part| part.loss.weight).sum();
+        self.gradient.fill(0.0);
+        for part in parts {
+            let share = (part.loss.weight / total) as f32;
+            self.gradient.iter_mut().zip(&part.gradient).for_each(|(sum, g)| *sum += share * g);
         }
     }
-    sum
 }
 
 #[derive(Default)]
@@ -158,10 +169,9 @@ struct WeightedMean {
 }
 
 impl WeightedMean {
-    fn add(&mut self, loss: &Loss) -> Result<()> {
-        self.sum += loss.weight * f64::from(loss.mean.to_scalar::<f32>()?);
+    fn add(&mut self, loss: Loss) {
+        self.sum += loss.weight * f64::from(loss.mean);
         self.weight += loss.weight;
-        Ok(())
     }
 
     fn value(&self) -> f64 {

@@ -1,7 +1,6 @@
-//! The weights of a network outside the tensor library: what is stored, and what encoders compute with.
+//! The weights of a network as they are stored, and as encoders compute with them.
 
 use autoqd::run_folder::Tensor;
-use candle_core::{Device, Var};
 use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
@@ -43,13 +42,16 @@ impl Matrix {
     }
 }
 
-/// The matrices as variables that can be trained.
-pub fn variables(matrices: &[Matrix]) -> candle_core::Result<Vec<Var>> {
-    let variable = |m: &Matrix| Var::from_slice(&m.values, (m.rows, m.columns), &Device::Cpu);
-    matrices.iter().map(variable).collect()
+/// The numbers of all matrices in turn: the parameters of a network in training.
+pub fn parameters(matrices: &[Matrix]) -> Vec<f32> {
+    matrices.iter().flat_map(|matrix| &matrix.values).copied().collect()
 }
 
-/// The numbers of variables, in the order of [`variables`].
-pub fn values(variables: &[Var]) -> candle_core::Result<Vec<Vec<f32>>> {
-    variables.iter().map(|v| v.flatten_all()?.to_vec1::<f32>()).collect()
+/// Puts parameters back, in the order of [`parameters`].
+pub fn set_parameters(matrices: &mut [Matrix], mut parameters: &[f32]) {
+    for matrix in matrices {
+        let (own, rest) = parameters.split_at(matrix.values.len());
+        matrix.values.copy_from_slice(own);
+        parameters = rest;
+    }
 }

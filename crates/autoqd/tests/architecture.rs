@@ -52,11 +52,6 @@ const FORBIDDEN: &[(&[&str], &str)] = &[
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("autoqd/src/run_folder/tensors.rs", "HashMap", "the safetensors crate takes one, with a single entry"),
     ("autoqd/src/run_folder/logs.rs", "SystemTime::now", "times of a log are not results"),
-    (
-        "autoqd-learn/src/recurrent.rs",
-        ".tanh()",
-        "trained weights are promised for the same kind of CPU only",
-    ),
 ];
 
 struct Source {

@@ -1,0 +1,190 @@
+//! Multilayer perceptrons with explicit forward and backward passes over a batch.
+//!
+//! The parameters of a network are one flat buffer, weights (a row per input) and bias of each layer in turn, so that
+//! optimisers and averages are single loops. What a pass computes on the way is kept in a [`Pass`], which is used
+//! again for every batch.
+
+use crate::dense;
+use crate::real::Real;
+
+/// What is applied to the outputs of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    /// Nothing.
+    Linear,
+    /// max(x, 0), with the derivative 1 at 0.
+    Relu,
+}
+
+impl Activation {
+    /// A unit that is off becomes -0, which tells it from one at exactly 0 in the backward pass.
+    fn forward<T: Real>(self, y: &mut [T]) {
+        let off = T::ZERO * T::of(-1.0);
+        match self {
+            Self::Linear => (),
+            Self::Relu => y.iter_mut().for_each(|y| *y = if *y < T::ZERO { off } else { *y }),
+        }
+    }
+
+    /// Turns the gradient of the activated outputs `y` into that of the sums.
+    fn backward<T: Real>(self, y: &[T], gradient: &mut [T]) {
+        match self {
+            Self::Linear => (),
+            Self::Relu => {
+                gradient.iter_mut().zip(y).for_each(|(g, y)| *g = if y.is_negative() { T::ZERO } else { *g })
+            }
+        }
+    }
+}
+
+/// The shape of one layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layer {
+    /// Numbers that come in.
+    pub inputs: usize,
+    /// Numbers that go out.
+    pub outputs: usize,
+    /// What is applied to them.
+    pub activation: Activation,
+}
+
+impl Layer {
+    /// Weights and biases.
+    fn parameters(&self) -> usize {
+        (self.inputs + 1) * self.outputs
+    }
+}
+
+/// The shape of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mlp {
+    /// First to last.
+    pub layers: Vec<Layer>,
+}
+
+/// Buffers of a forward and a backward pass.
+#[derive(Clone, Debug)]
+pub struct Pass<T> {
+    /// Outputs of each layer.
+    outputs: Vec<Vec<T>>,
+    /// Gradient of the outputs of the network, before a backward pass; after it that of the inputs.
+    pub gradient: Vec<T>,
+    spare: Vec<T>,
+}
+
+impl<T> Default for Pass<T> {
+    fn default() -> Self {
+        Self { outputs: Vec::new(), gradient: Vec::new(), spare: Vec::new() }
+    }
+}
+
+impl<T> Pass<T> {
+    /// What the network made of the last batch.
+    pub fn output(&self) -> &[T] {
+        self.outputs.last().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Mlp {
+    /// The outputs for a batch of inputs; they stay in `pass`.
+    pub fn forward<T: Real>(&self, parameters: &[T], x: &[T], pass: &mut Pass<T>) {
+        pass.outputs.resize(self.layers.len(), Vec::new());
+        let mut rest = parameters;
+        for (i, layer) in self.layers.iter().enumerate() {
+            let (own, after) = rest.split_at(layer.parameters());
+            let (weights, bias) = own.split_at(layer.inputs * layer.outputs);
+            let (before, outputs) = pass.outputs.split_at_mut(i);
+            dense::forward(before.last().map_or(x, Vec::as_slice), weights, bias, &mut outputs[0]);
+            layer.activation.forward(&mut outputs[0]);
+            rest = after;
+        }
+    }
+
+    /// Adds the gradients of the parameters to `sum`, from `pass.gradient`. With `to_inputs` that becomes the gradient
+    /// of the inputs; without, which saves a product, it is used up.
+    pub fn backward<T: Real>(
+        &self,
+        parameters: &[T],
+        x: &[T],
+        pass: &mut Pass<T>,
+        sum: &mut [T],
+        to_inputs: bool,
+    ) {
+        let mut end = parameters.len();
+        for (i, layer) in self.layers.iter().enumerate().rev() {
+            let own = end - layer.parameters()..end;
+            let (weights, _) = parameters[own.clone()].split_at(layer.inputs * layer.outputs);
+            let (of_weights, of_bias) = sum[own.clone()].split_at_mut(layer.inputs * layer.outputs);
+            layer.activation.backward(&pass.outputs[i], &mut pass.gradient);
+            let inputs = if i == 0 { x } else { &pass.outputs[i - 1] };
+            dense::backward(inputs, &pass.gradient, of_weights, of_bias);
+            if i > 0 || to_inputs {
+                dense::backward_to_inputs(&pass.gradient, weights, layer.outputs, &mut pass.spare);
+                std::mem::swap(&mut pass.gradient, &mut pass.spare);
+            }
+            end = own.start;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::differences::assert_gradient;
+    use crate::random::Stream;
+
+    fn network() -> Mlp {
+        let layer = |inputs, outputs, activation| Layer { inputs, outputs, activation };
+        Mlp { layers: vec![layer(3, 5, Activation::Relu), layer(5, 2, Activation::Linear)] }
+    }
+
+    fn random(count: usize, stream: &mut Stream) -> Vec<f64> {
+        (0..count).map(|_| f64::from(stream.symmetric(1.0))).collect()
+    }
+
+    #[test]
+    fn outputs_are_those_of_the_formula() {
+        let mut stream = Stream::new(1);
+        let (network, parameters) = (network(), random(20 + 12, &mut stream));
+        let x = random(3 * 7, &mut stream);
+        let mut pass = Pass::default();
+        network.forward(&parameters, &x, &mut pass);
+        for (x, y) in x.chunks_exact(3).zip(pass.output().chunks_exact(2)) {
+            let unit =
+                |j: usize| parameters[15 + j] + (0..3).map(|i| x[i] * parameters[5 * i + j]).sum::<f64>();
+            for k in 0..2 {
+                let sum: f64 = (0..5).map(|j| unit(j).max(0.0) * parameters[20 + 2 * j + k]).sum();
+                assert!((y[k] - sum - parameters[30 + k]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_of_parameters_and_inputs_are_those_of_finite_differences() {
+        let mut stream = Stream::new(2);
+        let (network, parameters) = (network(), random(32, &mut stream));
+        let (x, weights) = (random(3 * 7, &mut stream), random(2 * 7, &mut stream));
+        // A sum of the outputs with random weights, so that every output has its own gradient.
+        let value = |parameters: &[f64], x: &[f64]| {
+            let mut pass = Pass::default();
+            network.forward(parameters, x, &mut pass);
+            pass.output().iter().zip(&weights).map(|(y, w)| y * w).sum::<f64>()
+        };
+        let (mut pass, mut gradient) = (Pass::default(), vec![0.0; 32]);
+        network.forward(&parameters, &x, &mut pass);
+        pass.gradient.clone_from(&weights);
+        network.backward(&parameters, &x, &mut pass, &mut gradient, true);
+        assert_gradient(&parameters, &gradient, |moved| value(moved, &x));
+        assert_gradient(&x, &pass.gradient, |moved| value(&parameters, moved));
+    }
+
+    #[test]
+    fn a_unit_at_exactly_zero_is_on_and_a_negative_one_is_off() {
+        let (mut y, mut gradient) = ([-2.0f32, 0.0, 3.0, f32::NAN], [1.0; 4]);
+        Activation::Relu.forward(&mut y);
+        assert_eq!(y[..3], [0.0, 0.0, 3.0]);
+        assert!(y[3].is_nan(), "a diverged network is not hidden");
+        Activation::Relu.backward(&y[..3], &mut gradient[..3]);
+        assert_eq!(gradient[..3], [0.0, 1.0, 1.0]);
+    }
+}
