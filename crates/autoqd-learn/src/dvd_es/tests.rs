@@ -12,7 +12,7 @@ use autoqd_env::Task;
 
 use super::diversity::determinant;
 use super::update::{Adam, Outcomes, gradient, scale_to};
-use super::{DvdEs, Variant};
+use super::{DvdEs, DvdSection, Variant};
 
 #[derive(serde::Deserialize)]
 struct Reference {
@@ -219,4 +219,12 @@ fn a_state_of_other_agents_is_refused() {
     let mut other = trainer(&["dvd.agents=4"]);
     let message = other.load(&mut bytes(&trainer(&[]))).unwrap_err().to_string();
     assert!(message.contains("other agents than the configuration"), "{message}");
+}
+
+#[test]
+fn a_task_with_unbounded_actions_is_refused() {
+    let mut spec = trainer(&[]).spec.clone();
+    spec.action_high[0] = f64::INFINITY;
+    let message = super::policy(&DvdSection::default(), &spec).unwrap_err().to_string();
+    assert!(message.contains("action bounds") && message.contains("expected finite"), "{message}");
 }
