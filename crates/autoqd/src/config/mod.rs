@@ -25,6 +25,7 @@
 
 mod catalog;
 mod choices;
+mod commented;
 mod error;
 mod layers;
 mod layout;
@@ -44,6 +45,7 @@ mod values;
 
 pub use catalog::{Catalog, MeasuresOf, MethodFacts, PartFacts};
 pub use choices::{ArchiveKind, DnsSpace, EpisodeSeeds, FirstMap, InitialPolicy, Normalizer};
+pub use commented::commented_toml;
 pub use error::ConfigError;
 pub use layers::Layers;
 pub use layout::ArchiveLayout;

@@ -47,14 +47,18 @@ const HELP_WIDTH: usize = 100;
 
 /// A paragraph broken into lines that all begin with the same number of spaces.
 fn indented(text: &str, spaces: usize) -> String {
-    let indent = " ".repeat(spaces);
-    let (mut out, mut line) = (String::new(), indent.clone());
+    wrapped(text, &" ".repeat(spaces))
+}
+
+/// A paragraph broken into lines that all begin with `prefix`.
+pub(super) fn wrapped(text: &str, prefix: &str) -> String {
+    let (mut out, mut line) = (String::new(), prefix.to_owned());
     for word in text.split_whitespace() {
-        if line.len() > spaces && line.len() + 1 + word.len() > HELP_WIDTH {
+        if line.len() > prefix.len() && line.len() + 1 + word.len() > HELP_WIDTH {
             let _ = writeln!(out, "{line}");
-            line.clone_from(&indent);
+            prefix.clone_into(&mut line);
         }
-        if line.len() > spaces {
+        if line.len() > prefix.len() {
             line.push(' ');
         }
         line.push_str(word);
