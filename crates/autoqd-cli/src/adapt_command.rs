@@ -11,6 +11,7 @@ use autoqd_measure::{
 };
 
 use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
+use crate::notes::note;
 
 /// Arguments of `autoqd adapt`.
 #[derive(clap::Args)]
@@ -30,16 +31,15 @@ pub struct AdaptArgs {
     /// Only find the policy to deploy for one setting, for instance friction=1.7
     #[arg(long, value_name = "KNOB=VALUE", conflicts_with_all = ["vary", "estimate"])]
     pick: Option<Vary>,
-    /// Rollouts of the final numbers
+    /// of the final numbers
     #[arg(long, default_value_t = 32)]
     episodes: usize,
-    /// Rollouts of the first look at every policy
-    #[arg(long, default_value_t = 4)]
+    /// Episodes of the first look at every policy
+    #[arg(long, value_name = "N", default_value_t = 4)]
     screening: usize,
     /// Policies per setting that go on from the first look
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     finalists: usize,
-    /// How the tables are printed
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
 }
@@ -48,7 +48,7 @@ pub struct AdaptArgs {
 pub fn run(args: &AdaptArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     ensure!(
         args.episodes > 0 && args.screening > 0 && args.finalists > 0,
-        "rollouts and finalists must be at least 1"
+        "--episodes, --screening and --finalists must be at least 1"
     );
     let runs = args.measure.one_task()?;
     let options = AdaptationOptions {
@@ -75,7 +75,7 @@ fn study_all(
     ensure!(!args.vary.is_empty(), "nothing to change; give for instance --vary mass-scale=0.5:2.0:0.1");
     let cost = study.cost(&args.vary)?;
     let time = cost.seconds.map_or(String::new(), |s| format!(", about {} on this machine", minutes(s)));
-    eprintln!("{} rollouts, at most {:.3e} steps{time}", cost.rollouts, cost.most_steps as f64);
+    note!("{} rollouts, at most {:.3e} steps{time}", cost.rollouts, cost.most_steps as f64);
     if args.estimate {
         return if args.measure.json { print_json(&cost, out) } else { Ok(()) };
     }

@@ -8,26 +8,25 @@ use std::process::ExitCode;
 use autoqd_measure::{Clusters, LoadedRun, Located, cluster};
 
 use crate::measuring::print_json;
+use crate::run_args::RunArg;
 use crate::select_command::Chosen;
 use crate::space::{LocateArgs, Space};
 
 /// Arguments of `autoqd cluster`.
 #[derive(clap::Args)]
 pub struct ClusterArgs {
-    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
-    run: PathBuf,
-    /// Groups to make
+    #[command(flatten)]
+    run: RunArg,
+    /// groups to make
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Where policies are compared
     #[arg(long, value_enum, default_value = "embedding")]
     space: Space,
     #[command(flatten)]
     how: LocateArgs,
-    /// File for the list of medoids, which other commands accept in place of the run
-    #[arg(long, short, value_name = "FILE")]
+    /// a list (.json) of the medoids, which other commands accept in place of the run
+    #[arg(long)]
     out: Option<PathBuf>,
-    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +43,7 @@ struct GroupReport<'a> {
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (run, located) = args.how.locate(&args.run, args.space, registry)?;
+    let (run, located) = args.how.locate(&args.run.run, args.space, registry)?;
     let clusters = cluster(located.points(), args.count as usize);
     if let Some(file) = &args.out {
         let medoids: Vec<usize> = clusters.medoids.iter().map(|&at| located.policies[at]).collect();

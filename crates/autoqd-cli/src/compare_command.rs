@@ -18,7 +18,6 @@ pub struct CompareArgs {
     measure: MeasureArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
-    /// How the tables are printed
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
     /// Two methods, as the tables name them, to compare by the Mann-Whitney U test

@@ -10,24 +10,26 @@ use autoqd::runner::load_search;
 use autoqd::seeds::{Purpose, derive};
 use autoqd_measure::Run;
 
+use crate::measuring::print_json;
+use crate::run_args::RunArg;
+
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]
 pub struct DescribeArgs {
-    /// Run folder, or list of chosen policies (.json), whose descriptor is used
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArg,
     /// File with the parameters of a policy: numbers separated by white space or commas, or a JSON list
     #[arg(long, value_name = "FILE", conflicts_with = "policy", required_unless_present = "policy")]
     parameters: Option<PathBuf>,
-    /// An elite of the run, by its id; it is rolled out again with the seeds it was evaluated with
-    #[arg(long, value_name = "ID")]
+    /// rolled out again with the seeds it was evaluated with
+    #[arg(long)]
     policy: Option<u64>,
-    /// Episodes; for an elite the number of its own evaluation
+    /// by default as many as in the run; an elite is rolled out as often as it was evaluated
     #[arg(long)]
     episodes: Option<u64>,
-    /// Seed from which the episodes' seeds are derived (with --parameters)
+    /// the episodes, with --parameters
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +46,7 @@ struct Description {
 
 /// Rolls a policy out and prints what the run's descriptor makes of it.
 pub fn run(args: &DescribeArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let run = Run::open(&args.run)?;
+    let run = Run::open(&args.run.run)?;
     let search = load_search(run.need_folder("descriptor")?, Some(1), registry)?;
     let (parameters, seeds) = match (&args.parameters, args.policy) {
         (Some(file), _) => {
@@ -68,7 +70,7 @@ pub fn run(args: &DescribeArgs, registry: &Registry, out: &mut dyn Write) -> any
         seeds,
     };
     if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&description)?)?;
+        print_json(&description, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     writeln!(out, "return     {:.3} ± {:.3}", description.objective, description.return_std)?;

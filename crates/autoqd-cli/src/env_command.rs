@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::notes::note;
+
 /// Arguments of `autoqd env`.
 #[derive(Args)]
 pub struct EnvArgs {
@@ -70,7 +72,7 @@ fn list(registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
 fn show(name: &str, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
     let task = registry.task(name, &Perturbation::default())?;
     for notice in task.notices() {
-        eprintln!("notice: {notice}");
+        note!("notice: {notice}");
     }
     let spec = task.spec();
     writeln!(out, "task          {}", spec.name)?;

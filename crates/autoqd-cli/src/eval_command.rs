@@ -19,7 +19,6 @@ pub struct EvalArgs {
     pub measure: MeasureArgs,
     #[command(flatten)]
     pub protocol: ProtocolArgs,
-    /// How the table is printed
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
 }
@@ -27,19 +26,16 @@ pub struct EvalArgs {
 /// How populations are evaluated.
 #[derive(clap::Args)]
 pub struct ProtocolArgs {
-    /// Use the normaliser, features, kernel width and scale of this file, so that scores can be compared with those of
-    /// the evaluation that wrote it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long)]
     reference: Option<PathBuf>,
-    /// Store normaliser, features, kernel width and scale of this evaluation
+    /// Store the scale of this evaluation, so that others can be measured on it
     #[arg(long, value_name = "FILE", conflicts_with = "reference")]
     write_reference: Option<PathBuf>,
-    /// Rollouts per policy
-    #[arg(long, value_name = "N", conflicts_with = "reference")]
-    episodes: Option<usize>,
-    /// Seed of the evaluation
     #[arg(long, conflicts_with = "reference")]
-    eval_seed: Option<u64>,
+    episodes: Option<usize>,
+    /// the evaluation
+    #[arg(long, alias = "eval-seed", conflicts_with = "reference")]
+    seed: Option<u64>,
     /// Give every policy the same weight in the kernel's width, not every method
     #[arg(long, conflicts_with = "reference")]
     raw_pooling: bool,
@@ -49,9 +45,9 @@ impl ProtocolArgs {
     fn protocol(&self) -> anyhow::Result<Protocol> {
         let defaults = Protocol::default();
         let episodes = self.episodes.unwrap_or(defaults.episodes);
-        ensure!(episodes > 0, "--episodes 0: at least one rollout per policy is needed");
+        ensure!(episodes > 0, "--episodes 0: at least one episode per policy is needed");
         let pooling = if self.raw_pooling { Pooling::Raw } else { Pooling::Equal };
-        Ok(Protocol { episodes, seed: self.eval_seed.unwrap_or(defaults.seed), pooling, ..defaults })
+        Ok(Protocol { episodes, seed: self.seed.unwrap_or(defaults.seed), pooling, ..defaults })
     }
 }
 

@@ -3,19 +3,19 @@
 use autoqd::registry::Registry;
 use std::io::Write;
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use autoqd_view::RunView;
 use autoqd_view::server::{Server, ServerConfig, page_is_built};
 
+use crate::run_args::RunsArg;
+
 /// Arguments of `autoqd explore`.
 #[derive(clap::Args)]
 pub struct ExploreArgs {
-    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet); a run that is still going is followed
-    #[arg(required = true)]
-    runs: Vec<PathBuf>,
+    #[command(flatten)]
+    runs: RunsArg,
     /// Port; 0 takes any that is free
     #[arg(long, default_value_t = 7878)]
     port: u16,
@@ -32,7 +32,7 @@ pub fn run(args: &ExploreArgs, registry: &Registry, out: &mut dyn Write) -> anyh
              build again; `autoqd report` and `autoqd render` work without it"
         );
     }
-    let runs = RunView::open_all(&args.runs, registry)?;
+    let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
     let config = ServerConfig { address: args.host, port: args.port, ..ServerConfig::default() };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {

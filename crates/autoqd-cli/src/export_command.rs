@@ -10,26 +10,28 @@ use autoqd::export::{TableFormat, policy_to_onnx, write_table};
 use autoqd::run_folder::write_atomic;
 use autoqd_measure::LoadedRun;
 
+use crate::run_args::RunArg;
+
 /// Arguments of `autoqd export`.
 #[derive(clap::Args)]
 pub struct ExportArgs {
-    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
-    run: PathBuf,
-    /// File to write; its ending (.parquet, .csv, .npz, .safetensors, .onnx) gives the format. With several policies as
-    /// ONNX, a folder
-    #[arg(long, short, value_name = "PATH")]
+    #[command(flatten)]
+    run: RunArg,
+    /// a file whose ending (.parquet, .csv, .npz, .safetensors, .onnx) gives the format; a folder for several policies as
+    /// ONNX
+    #[arg(long)]
     out: PathBuf,
-    /// Format, where the file's ending does not say: parquet, csv, npz, safetensors or onnx
-    #[arg(long, value_name = "NAME")]
+    /// parquet, csv, npz, safetensors or onnx; by default what the file's ending says
+    #[arg(long)]
     format: Option<String>,
-    /// Only this elite, by its id; repeatable. Without it, all of them
-    #[arg(long, value_name = "ID")]
+    /// repeatable; without it, all of them are exported
+    #[arg(long)]
     policy: Vec<u64>,
 }
 
 /// Writes the archive of a run, or its policies.
 pub fn run(args: &ExportArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let run = LoadedRun::open(&args.run)?;
+    let run = LoadedRun::open(&args.run.run)?;
     let rows = chosen(args, &run)?;
     let ending = args.out.extension().and_then(|e| e.to_str()).unwrap_or_default();
     if args.format.as_deref().unwrap_or(ending) == "onnx" {

@@ -17,12 +17,16 @@
 mod adapt_command;
 mod cluster_command;
 mod compare_command;
+mod config_command;
 mod describe_command;
 mod env_command;
 mod eval_command;
 mod explore_command;
 mod export_command;
+mod layer_args;
 mod measuring;
+mod notes;
+mod options;
 #[cfg_attr(not(feature = "mujoco"), path = "physics_command_without_mujoco.rs")]
 mod physics_command;
 mod plot_command;
@@ -30,8 +34,12 @@ mod progress;
 mod registry;
 mod render_command;
 mod report_command;
+mod run_args;
 mod run_command;
+mod run_table;
+mod runs_command;
 mod select_command;
+mod shell_command;
 mod signals;
 mod space;
 mod stability_command;
@@ -45,6 +53,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use notes::note;
+
 /// Finds many policies for a control task that are each good and all different.
 #[derive(Parser)]
 #[command(name = "autoqd", version)]
@@ -57,11 +67,15 @@ struct Cli {
 enum Command {
     /// Search a task for many good and different policies
     Run(run_command::RunArgs),
+    /// Print the full configuration that a run would use, with every setting explained
+    Config(config_command::ConfigArgs),
     /// Continue a run where it stopped; the result is the same as if it had never stopped
     Resume(run_command::ResumeArgs),
-    /// Say what runs did
+    /// List the runs below a folder
+    Runs(runs_command::RunsArgs),
+    /// Show the status of runs
     Status(status_command::StatusArgs),
-    /// Check the files of a run against their checksums
+    /// Check the files of runs against their checksums
     Verify(status_command::VerifyArgs),
     /// Roll a policy out and print its measures under a run's descriptor
     Describe(describe_command::DescribeArgs),
@@ -75,15 +89,15 @@ enum Command {
     Report(report_command::ReportArgs),
     /// Look at runs in the browser: click an elite and watch it move
     Explore(explore_command::ExploreArgs),
-    /// Say how good and how diverse populations are
+    /// Measure how good and how diverse populations are
     Eval(eval_command::EvalArgs),
-    /// Make the paper's tables of any runs
+    /// Print the paper's tables for any runs
     Compare(compare_command::CompareArgs),
     /// Find the policies that cope with changed dynamics
     Adapt(adapt_command::AdaptArgs),
-    /// Say how much descriptors vary between rollouts of the same policy
+    /// Measure how much descriptors vary between rollouts of the same policy
     Stability(stability_command::StabilityArgs),
-    /// Choose few policies that are good and far apart
+    /// Choose a few policies that are good and far apart
     Select(select_command::SelectArgs),
     /// Divide a population into groups of similar policies
     Cluster(cluster_command::ClusterArgs),
@@ -93,12 +107,20 @@ enum Command {
     Env(env_command::EnvArgs),
     /// The fast simulator: compare it with libmujoco, in agreement and speed
     Physics(physics_command::PhysicsArgs),
+    /// Print a script that completes commands and options in a shell
+    Completions(shell_command::CompletionsArgs),
+    /// Write the manual pages
+    Man(shell_command::ManArgs),
 }
 
 /// Does what the command line asks for, with the parts of a registry.
 pub fn main(registry: Registry) -> ExitCode {
     let out = &mut std::io::stdout().lock();
     let outcome = match parse(&registry).command {
+        Command::Config(args) => config_command::run(&args, &registry, out),
+        Command::Runs(args) => runs_command::run(&args, &registry, out),
+        Command::Completions(args) => shell_command::completions(&args, command(&registry), out),
+        Command::Man(args) => shell_command::man(&args, command(&registry), out),
         Command::Run(args) => run_command::run(&args, &registry, out),
         Command::Resume(args) => run_command::resume(&args, &registry, out),
         Command::Status(args) => status_command::run_status(&args, &registry, out),
@@ -122,20 +144,23 @@ pub fn main(registry: Registry) -> ExitCode {
     outcome.unwrap_or_else(report)
 }
 
-/// The command line; help of `run` explains the settings of all registered parts.
-fn parse(registry: &Registry) -> Cli {
+/// The command line; the help of `run` explains the settings of all registered parts.
+fn command(registry: &Registry) -> clap::Command {
     let settings = autoqd::config::settings_help(registry);
-    let command = Cli::command().mut_subcommand("run", |run| run.after_long_help(settings));
-    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    options::unify(Cli::command()).mut_subcommand("run", |run| run.after_long_help(settings))
 }
 
-/// One line and exit code 2; a reader that went away, as with `| head`, is no error.
+fn parse(registry: &Registry) -> Cli {
+    Cli::from_arg_matches(&command(registry).get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// One line and exit code 2; a reader that went away, as with `| head`, is not an error.
 fn report(error: anyhow::Error) -> ExitCode {
     let broken_pipe = |cause: &std::io::Error| cause.kind() == ErrorKind::BrokenPipe;
     if error.chain().filter_map(|cause| cause.downcast_ref()).any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {}", message(&error));
+    note!("error: {}", message(&error));
     ExitCode::from(2)
 }
 

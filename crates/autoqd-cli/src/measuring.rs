@@ -4,7 +4,7 @@ use autoqd::registry::Registry;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use autoqd::search::thread_pool;
@@ -12,18 +12,19 @@ use autoqd_env::Physics;
 use autoqd_measure::{Bench, Format, LoadedRun, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::notes::note;
+use crate::run_args::RunsArg;
+
 /// Plain lines of progress come no more often than this.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs to measure, and how to print.
 #[derive(clap::Args)]
 pub struct MeasureArgs {
-    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
-    #[arg(required = true, value_name = "RUN")]
-    runs: Vec<PathBuf>,
+    #[command(flatten)]
+    runs: RunsArg,
     #[command(flatten)]
     simulation: SimulationArgs,
-    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -31,11 +32,10 @@ pub struct MeasureArgs {
 /// How policies are rolled out.
 #[derive(clap::Args)]
 pub struct SimulationArgs {
-    /// Worker threads; changes nothing but the time
     #[arg(long)]
     threads: Option<NonZeroUsize>,
-    /// The simulator: libmujoco or Box2D (reference), the batched one, or that where it supports the model (auto)
-    #[arg(long, value_name = "PHYSICS", default_value = "reference", value_parser = physics)]
+    /// reference (libmujoco or Box2D), lanes (the batched one), or auto (lanes where it supports the model)
+    #[arg(long, default_value = "reference", value_parser = physics)]
     physics: Physics,
 }
 
@@ -71,8 +71,8 @@ impl MeasureArgs {
     /// The runs, by task, each named by what tells it from the others of its task.
     pub fn by_task(&self) -> anyhow::Result<BTreeMap<String, Vec<LoadedRun>>> {
         let mut tasks: BTreeMap<String, Vec<LoadedRun>> = BTreeMap::new();
-        for path in &self.runs {
-            let run = self.simulation.load(path)?;
+        for path in self.runs.with_policies() {
+            let run = self.simulation.load(&path)?;
             tasks.entry(task_name(&run)).or_default().push(run);
         }
         tasks.values_mut().for_each(|group| name_variants(group));
@@ -164,7 +164,7 @@ impl Progress for RolloutProgress {
                 bar.inc(rollouts);
             }
             None if self.last_line.elapsed() >= LINE_INTERVAL => {
-                eprintln!("{}: {} of {} rollouts", self.stage, self.done, self.total);
+                note!("{}: {} of {} rollouts", self.stage, self.done, self.total);
                 self.last_line = Instant::now();
             }
             None => {}
@@ -180,8 +180,7 @@ impl Drop for RolloutProgress {
     }
 }
 
-/// Prints a value as JSON.
+/// Prints a value as JSON. An error of writing stays what it is, so that a closed pipe is recognised.
 pub fn print_json(value: &impl serde::Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    Ok(writeln!(out)?)
+    Ok(writeln!(out, "{}", serde_json::to_string_pretty(value)?)?)
 }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::measuring::{RolloutProgress, bench, print_json};
+use crate::run_args::RunArg;
 
 /// Policies of a run that visit states for a check; more than have their turn in a million steps.
 const POLICIES: usize = 1000;
@@ -40,12 +41,12 @@ struct CheckArgs {
     /// Name, Gymnasium id, or path of a task file of a MuJoCo task
     task: String,
     /// Compare also from states that the policies of this run visit (a run folder, .json list or .parquet table)
-    #[arg(long)]
+    #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
     /// Steps to compare per kind of states
-    #[arg(long, default_value_t = 40_000)]
+    #[arg(long, value_name = "N", default_value_t = 40_000)]
     steps: usize,
-    /// Seed of the random states
+    /// the random states
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Leave out the measurement of speed
@@ -55,21 +56,19 @@ struct CheckArgs {
 
 #[derive(Args)]
 struct CompareArgs {
-    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
-    run: PathBuf,
-    /// Policies to compare, drawn at random
-    #[arg(long, default_value_t = PhysicsOptions::default().policies)]
-    policies: usize,
-    /// Episodes per policy and simulator
-    #[arg(long, default_value_t = PhysicsOptions::default().seeds)]
-    seeds: usize,
-    /// Seed of the draw and of the episodes
+    #[command(flatten)]
+    run: RunArg,
+    /// policies to compare, drawn at random
+    #[arg(long, alias = "policies", default_value_t = PhysicsOptions::default().policies)]
+    count: usize,
+    /// on each simulator
+    #[arg(long, alias = "seeds", default_value_t = PhysicsOptions::default().seeds)]
+    episodes: usize,
+    /// the draw and the episodes
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Worker threads; changes nothing but the time
     #[arg(long)]
     threads: Option<NonZeroUsize>,
-    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -126,9 +125,9 @@ fn policies(
 }
 
 fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<bool> {
-    let population = LoadedRun::open(&args.run)?;
+    let population = LoadedRun::open(&args.run.run)?;
     let bench = bench(registry, args.threads)?;
-    let options = PhysicsOptions { policies: args.policies, seeds: args.seeds, seed: args.seed };
+    let options = PhysicsOptions { policies: args.count, seeds: args.episodes, seed: args.seed };
     let found = compare_physics(&population, options, &bench, &mut RolloutProgress::default())?;
     if args.json {
         print_json(&found, out)?;

@@ -9,32 +9,33 @@ use anyhow::{Context, bail};
 use autoqd_view::plot::{Figure, Mode, heatmap_pairs, parallel_axes, png};
 use autoqd_view::{Measured, RunView, archive_plot, file, learning};
 
+use crate::notes::note;
+use crate::run_args::RunsArg;
+
 /// Arguments of `autoqd plot`.
 #[derive(clap::Args)]
 pub struct PlotArgs {
-    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet); runs of one task and method that differ in their seed share a curve
-    #[arg(required = true)]
-    runs: Vec<PathBuf>,
-    /// Where to write [default: the folder `report` of the first run]
-    #[arg(long, value_name = "FOLDER")]
+    #[command(flatten)]
+    runs: RunsArg,
+    /// a folder; by default `report` in the first run's folder
+    #[arg(long)]
     out: Option<PathBuf>,
     /// Statistic of the archive that gives the colour [default: objective]
     #[arg(long, value_name = "COLUMN")]
     color: Option<String>,
-    /// Light figures on dark ground
     #[arg(long)]
     dark: bool,
     /// Pixels of a PNG per unit of the drawing
-    #[arg(long, default_value_t = 2.0)]
-    scale: f32,
+    #[arg(long, alias = "scale", value_name = "PIXELS", default_value_t = 2.0)]
+    resolution: f32,
 }
 
 /// Draws everything that can be drawn from these runs and names the files.
 pub fn run(args: &PlotArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    if !(0.1..=10.0).contains(&args.scale) {
-        bail!("--scale {} is not between 0.1 and 10", args.scale);
+    if !(0.1..=10.0).contains(&args.resolution) {
+        bail!("--resolution {} is not between 0.1 and 10", args.resolution);
     }
-    let runs = RunView::open_all(&args.runs, registry)?;
+    let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
     let folder = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -50,7 +51,7 @@ pub fn run(args: &PlotArgs, registry: &Registry, out: &mut dyn Write) -> anyhow:
     for (name, figure) in measured.figures(mode) {
         write(&figure, &folder.join(name), args, out)?;
     }
-    measured.stale().iter().for_each(|stale| eprintln!("left out: {stale}"));
+    measured.stale().iter().for_each(|stale| note!("left out: {stale}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,7 +83,7 @@ fn write(figure: &Figure, path: &Path, args: &PlotArgs, out: &mut dyn Write) -> 
     let svg = figure.svg(if args.dark { Mode::Dark } else { Mode::Light });
     let with = |ending: &str| PathBuf::from(format!("{}.{ending}", path.display()));
     file::write(&with("svg"), svg.as_bytes())?;
-    file::write(&with("png"), &png(&svg, args.scale)?)?;
+    file::write(&with("png"), &png(&svg, args.resolution)?)?;
     for ending in ["svg", "png"] {
         writeln!(out, "{}", with(ending).display())?;
     }

@@ -6,6 +6,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use crate::notes::note;
+
 /// Plain lines come no more often than this, except for the first and the last.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
 /// Weight of the newest iteration in the mean that the remaining time is computed from.
@@ -42,7 +44,7 @@ impl Progress {
     fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => note!("{line}"),
         }
     }
 
@@ -79,7 +81,7 @@ impl Observer for Progress {
                 bar.set_position(report.metrics.iteration);
             }
             None if self.line_is_due(report) => {
-                eprintln!("iteration {}/{}  {pace}  {found}", report.metrics.iteration, report.iterations);
+                note!("iteration {}/{}  {pace}  {found}", report.metrics.iteration, report.iterations);
                 self.last_line = Some(Instant::now());
             }
             None => {}
@@ -103,8 +105,8 @@ impl Observer for Progress {
         }
         match reason {
             EndReason::Finished | EndReason::Interrupted => {}
-            EndReason::MaxTime => eprintln!("the time limit is reached"),
-            EndReason::MaxEnvSteps => eprintln!("the limit of environment steps is reached"),
+            EndReason::MaxTime => note!("the time limit is reached"),
+            EndReason::MaxEnvSteps => note!("the limit of environment steps is reached"),
         }
         Ok(())
     }

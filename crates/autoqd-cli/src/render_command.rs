@@ -13,6 +13,8 @@ use autoqd_view::render::{
 };
 use autoqd_view::{Change, Image, Replay, RunView, file};
 
+use crate::run_args::RunArg;
+
 /// What to make of each elite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
@@ -29,38 +31,36 @@ enum Format {
 /// Arguments of `autoqd render`.
 #[derive(clap::Args)]
 pub struct RenderArgs {
-    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
-    run: PathBuf,
-    /// Id of an elite; may be given several times
-    #[arg(long, value_name = "ID")]
+    #[command(flatten)]
+    run: RunArg,
+    /// repeatable
+    #[arg(long)]
     policy: Vec<u64>,
-    /// Without --policy: how many elites, the first of a list, or else the best and those that differ most among the
-    /// best fifth
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    select: usize,
-    /// What to make of each elite; may be given several times
+    /// without --policy, elites to draw; the first of a list, or else the best and those that differ most among the best
+    /// fifth
+    #[arg(long, alias = "select", default_value_t = 10)]
+    count: usize,
+    /// what to make of each elite; repeatable
     #[arg(long, value_enum, default_value = "strip")]
     format: Vec<Format>,
     /// Frames of a strip
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=60))]
     frames: u64,
-    /// Seconds of an animation
     #[arg(long, default_value_t = 6.0)]
     seconds: f64,
     /// Width and height of a frame in pixels [default: 320x240 for strips, 480x360 else]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     size: Option<(usize, usize)>,
-    /// Light figures on dark ground
     #[arg(long)]
     dark: bool,
     /// Factor on every friction of the task
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     friction_scale: f64,
     /// Factor on every mass of the task
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     mass_scale: f64,
-    /// Where to write [default: RUN/frames]
-    #[arg(long, value_name = "FOLDER")]
+    /// a folder; by default RUN/frames
+    #[arg(long)]
     out: Option<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyho
             "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
         );
     }
-    let run = RunView::open(&args.run, registry)?;
+    let run = RunView::open(&args.run.run, registry)?;
     let table = run.archive()?;
     let rows = rows(args, &run, &table)?;
     let folder = args.out.clone().unwrap_or_else(|| run.run().folder.join("frames"));
@@ -105,10 +105,10 @@ pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyho
 
 fn rows(args: &RenderArgs, run: &RunView, table: &ArchiveTable) -> anyhow::Result<Vec<usize>> {
     if table.is_empty() {
-        bail!("the archive of {} has no elite yet", args.run.display());
+        bail!("the archive of {} has no elite yet", args.run.run.display());
     }
     if args.policy.is_empty() {
-        return Ok(run.to_show(table, args.select));
+        return Ok(run.to_show(table, args.count));
     }
     args.policy.iter().map(|id| Ok(run.run().row_of(table, *id)?)).collect()
 }

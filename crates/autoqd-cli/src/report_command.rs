@@ -9,32 +9,32 @@ use anyhow::Context;
 use autoqd_view::report::{ReportOptions, report};
 use autoqd_view::{RunView, file};
 
+use crate::run_args::RunsArg;
+
 /// Arguments of `autoqd report`.
 #[derive(clap::Args)]
 pub struct ReportArgs {
-    /// Run folders, lists of chosen policies (.json) or tables of policies (.parquet)
-    #[arg(required = true)]
-    runs: Vec<PathBuf>,
-    /// File to write [default: report/report.html in the first run's folder]
-    #[arg(long, value_name = "FILE")]
+    #[command(flatten)]
+    runs: RunsArg,
+    /// a file; by default report/report.html in the first run's folder
+    #[arg(long)]
     out: Option<PathBuf>,
-    /// Behaviours shown per run; fewer if the file would be larger than 20 MB
-    #[arg(long, default_value_t = ReportOptions::default().behaviours)]
-    behaviours: usize,
-    /// Seconds of each behaviour
+    /// behaviours shown per run, fewer if the file would be larger than 20 MB
+    #[arg(long, alias = "behaviours", default_value_t = ReportOptions::default().behaviours)]
+    count: usize,
     #[arg(long, default_value_t = ReportOptions::default().seconds)]
     seconds: f64,
 }
 
 /// Writes the report and names the file.
 pub fn run(args: &ReportArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let runs = RunView::open_all(&args.runs, registry)?;
+    let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
     let path = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    let options = ReportOptions { behaviours: args.behaviours, seconds: args.seconds, ..Default::default() };
+    let options = ReportOptions { behaviours: args.count, seconds: args.seconds, ..Default::default() };
     let page = report(&runs, options)?;
     file::write(&path, page.as_bytes())?;
     writeln!(out, "{} ({:.1} MB)", path.display(), page.len() as f64 / 1e6)?;

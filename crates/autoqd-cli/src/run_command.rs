@@ -5,45 +5,23 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use autoqd::config::{Config, Layers};
 use autoqd::observer::EndReason;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{RunFolder, status};
-use autoqd::runner::{Changes, Limits, Runner, absolute_task};
-use autoqd_env::Perturbation;
+use autoqd::runner::{Changes, Limits, Runner};
 
+use crate::layer_args::LayerArgs;
 use crate::progress::Progress;
+use crate::run_args::quoted;
 use crate::signals::StopSignal;
 
 /// Arguments of `autoqd run`.
 #[derive(clap::Args)]
 pub struct RunArgs {
-    /// Task to search in: a name of `autoqd env list`, or the path of a task file
-    task: Option<String>,
-    /// Settings to start from: `paper` (default) or `quick`
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-    /// A TOML file with settings, on top of the preset
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// One setting, on top of the file; repeatable. `autoqd run --help` lists them all
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// What tells two behaviours apart: autoqd, regular, aurora or lstm-aurora
+    #[command(flatten)]
+    layers: LayerArgs,
+    /// a folder for the run; by default runs/TASK-METHOD-SEED
     #[arg(long)]
-    method: Option<String>,
-    /// Seed of everything random
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Iterations of the search
-    #[arg(long)]
-    iterations: Option<u64>,
-    /// Worker threads; changes nothing but the time
-    #[arg(long)]
-    threads: Option<u64>,
-    /// Folder of the run; default runs/TASK-METHOD-SEED
-    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
@@ -65,14 +43,13 @@ pub struct LimitArgs {
 pub struct ResumeArgs {
     /// Folder of the run
     run: PathBuf,
-    /// More iterations than before
+    /// more than before
     #[arg(long)]
     iterations: Option<u64>,
-    /// Worker threads; changes nothing but the time
     #[arg(long)]
     threads: Option<NonZeroUsize>,
     /// Iterations between checkpoints
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     checkpoint_every: Option<u64>,
     #[command(flatten)]
     limits: LimitArgs,
@@ -80,11 +57,7 @@ pub struct ResumeArgs {
 
 /// Starts a run.
 pub fn run(args: &RunArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let config = layered(args, registry)?;
-    anyhow::ensure!(!config.task.is_empty(), "no task given; `autoqd env list` shows what there is");
-    // Sizes and defaults of a task do not depend on how its physics is perturbed.
-    let facts = registry.task(&config.task, &Perturbation::default())?;
-    let config = config.resolve(&facts.spec().into(), registry)?;
+    let (_, config) = args.layers.resolve(registry)?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
     let runner = Runner::create(&path, config, registry)?;
     work(runner, &args.limits, registry, out)
@@ -99,34 +72,6 @@ pub fn resume(args: &ResumeArgs, registry: &Registry, out: &mut dyn Write) -> an
     };
     let runner = Runner::resume(&args.run, changes, registry)?;
     work(runner, &args.limits, registry, out)
-}
-
-/// Preset, file, `--set` and flags, each on top of the one before.
-fn layered(args: &RunArgs, registry: &Registry) -> anyhow::Result<Config> {
-    let mut layers = Layers::new(registry).preset(args.preset.as_deref().unwrap_or("paper"))?;
-    if let Some(file) = &args.config {
-        layers = layers.file(file)?;
-    }
-    for assignment in &args.set {
-        layers = layers.set(assignment)?;
-    }
-    if let Some(task) = &args.task {
-        layers = layers.flag("task", absolute_task(task), "TASK")?;
-    }
-    if let Some(method) = &args.method {
-        layers = layers.flag("method", method.as_str(), "--method")?;
-    }
-    for (key, flag, value) in [
-        ("seed", "--seed", args.seed),
-        ("iterations", "--iterations", args.iterations),
-        ("threads", "--threads", args.threads),
-    ] {
-        if let Some(value) = value {
-            let value = i64::try_from(value).with_context(|| format!("{flag} {value} is too large"))?;
-            layers = layers.flag(key, value, flag)?;
-        }
-    }
-    Ok(layers.build()?)
 }
 
 fn work(
@@ -151,6 +96,7 @@ fn summary(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let (trainer, path) = (runner.trainer(), runner.path().display());
+    let quoted = quoted(runner.path());
     let found = status(runner.path(), registry)?;
     write!(out, "{} policies", found.elites)?;
     if let Some(coverage) = found.coverage {
@@ -164,10 +110,13 @@ fn summary(
     writeln!(out, "; {} environment steps", found.env_steps)?;
     writeln!(out, "archive:  {path}/archive.parquet")?;
     writeln!(out, "curves:   {path}/metrics.csv")?;
+    writeln!(out, "next:     autoqd report {quoted}     everything about it in one HTML file")?;
+    writeln!(out, "          autoqd explore {quoted}    in the browser, every policy at work")?;
+    writeln!(out, "          autoqd eval {quoted}       quality and diversity with fresh seeds")?;
     if reason != EndReason::Finished {
         writeln!(
             out,
-            "stopped after iteration {} of {}; go on with: autoqd resume {path}",
+            "stopped after iteration {} of {}; go on with: autoqd resume {quoted}",
             trainer.iteration(),
             trainer.config().iterations
         )?;

@@ -8,28 +8,27 @@ use std::process::ExitCode;
 use autoqd_measure::{LoadedRun, farthest_points};
 
 use crate::measuring::print_json;
+use crate::run_args::RunArg;
 use crate::space::{LocateArgs, Space};
 
 /// Arguments of `autoqd select`.
 #[derive(clap::Args)]
 pub struct SelectArgs {
-    /// Run folder, list of chosen policies (.json) or table of policies (.parquet)
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArg,
     /// Share of the policies, by objective, to choose from
-    #[arg(long, default_value = "20%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = "20%", value_parser = parse_share)]
     top: f64,
-    /// Policies to choose
+    /// policies to choose
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Where policies are far apart
     #[arg(long, value_enum, default_value = "measures")]
     space: Space,
     #[command(flatten)]
     how: LocateArgs,
-    /// File for the list, which other commands accept in place of the run; default RUN/selected.json
-    #[arg(long, short, value_name = "FILE")]
+    /// a list (.json) that other commands accept in place of the run; by default RUN/selected.json
+    #[arg(long)]
     out: Option<PathBuf>,
-    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -64,7 +63,7 @@ impl<'a> Chosen<'a> {
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let (run, located) = args.how.locate(&args.run, args.space, registry)?;
+    let (run, located) = args.how.locate(&args.run.run, args.space, registry)?;
     let objectives: Vec<f64> = located.policies.iter().map(|&i| run.table.objective[i]).collect();
     let chosen = farthest_points(located.points(), &objectives, args.top, args.count as usize);
     let chosen: Vec<usize> = chosen.into_iter().map(|at| located.policies[at]).collect();

@@ -4,6 +4,8 @@ use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::notes::note;
+
 /// Exit code of a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
@@ -32,7 +34,7 @@ impl StopSignal {
             // SAFETY: _exit has no precondition.
             unsafe { libc::_exit(INTERRUPTED) }
         }
-        eprintln!("\nstopping after this iteration, with a checkpoint; Ctrl-C again stops at once");
+        note!("\nstopping after this iteration, with a checkpoint; Ctrl-C again stops at once");
     }
 }
 

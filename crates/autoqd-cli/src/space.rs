@@ -20,8 +20,8 @@ pub enum Space {
 /// How policies find their places.
 #[derive(clap::Args)]
 pub struct LocateArgs {
-    /// For embeddings: use the normaliser and features of this file, from `autoqd eval --write-reference`
-    #[arg(long, value_name = "FILE")]
+    /// for embeddings, its normaliser and features
+    #[arg(long)]
     reference: Option<PathBuf>,
     #[command(flatten)]
     simulation: SimulationArgs,

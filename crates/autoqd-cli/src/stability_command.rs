@@ -13,13 +13,12 @@ use crate::measuring::{MeasureArgs, RolloutProgress, TableFormat, print_json};
 pub struct StabilityArgs {
     #[command(flatten)]
     measure: MeasureArgs,
-    /// Random policies per run
-    #[arg(long, default_value_t = 100)]
-    policies: usize,
-    /// Rollouts per policy
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(2..))]
-    rollouts: u16,
-    /// How the table is printed
+    /// random policies per run
+    #[arg(long, alias = "policies", default_value_t = 100)]
+    count: usize,
+    /// 2 or more
+    #[arg(long, alias = "rollouts", default_value_t = 32, value_parser = clap::value_parser!(u16).range(2..))]
+    episodes: u16,
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
 }
@@ -28,8 +27,8 @@ pub struct StabilityArgs {
 pub fn run(args: &StabilityArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let runs = args.measure.one_task()?;
     let mut progress = RolloutProgress::default();
-    let (bench, rollouts) = (args.measure.bench(registry)?, usize::from(args.rollouts));
-    let found = descriptor_stability(&runs, registry, args.policies, rollouts, &bench, &mut progress)?;
+    let (bench, rollouts) = (args.measure.bench(registry)?, usize::from(args.episodes));
+    let found = descriptor_stability(&runs, registry, args.count, rollouts, &bench, &mut progress)?;
     drop(progress);
     for (run, own) in runs.iter().zip(&found) {
         Stored::new(run, RunStability { stability: own.clone() }).write(&run.folder)?;

@@ -2,50 +2,64 @@
 
 use autoqd::registry::Registry;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use autoqd::run_folder::{RunState, Status, status, verify};
+use autoqd::run_folder::{Status, Verification, status, verify};
+
+use crate::measuring::print_json;
+use crate::run_args::RunsArg;
+use crate::run_table::{self, Row};
+
+/// Lists and tables of policies have neither a status nor checksums.
+const FOLDERS: &str = "Run folders, or folders that hold runs";
 
 /// Arguments of `autoqd status`.
 #[derive(clap::Args)]
+#[command(mut_arg("runs", |arg| arg.help(FOLDERS)))]
 pub struct StatusArgs {
-    /// Folders of runs
-    #[arg(required = true)]
-    runs: Vec<PathBuf>,
-    /// Print JSON: an object for one run, a list for several
+    #[command(flatten)]
+    runs: RunsArg,
+    /// an object for one run, a list for several
     #[arg(long)]
     json: bool,
 }
 
 /// Arguments of `autoqd verify`.
 #[derive(clap::Args)]
+#[command(mut_arg("runs", |arg| arg.help(FOLDERS)))]
 pub struct VerifyArgs {
-    /// Folder of a run
-    run: PathBuf,
-    /// Print JSON
+    #[command(flatten)]
+    runs: RunsArg,
+    /// an object for one run, a list for several
     #[arg(long)]
     json: bool,
 }
 
-/// Says what runs did, without loading their archives.
+/// Shows the status of runs without loading their archives; exit code 1 when one of several cannot be read.
 pub fn run_status(args: &StatusArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let all =
-        args.runs.iter().map(|run| Ok(status(run, registry)?)).collect::<anyhow::Result<Vec<Status>>>()?;
-    match (args.json, all.as_slice()) {
-        (true, [one]) => writeln!(out, "{}", serde_json::to_string_pretty(one)?)?,
-        (true, several) => writeln!(out, "{}", serde_json::to_string_pretty(several)?)?,
-        (false, several) => several.iter().try_for_each(|one| print(one, out))?,
+    let runs = args.runs.all();
+    if let ([run], true) = (&runs[..], args.runs.is_one()) {
+        let found = status(run, registry)?;
+        if args.json {
+            print_json(&found, out)?
+        } else {
+            print(&found, out)?
+        }
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(ExitCode::SUCCESS)
+    let rows: Vec<Row> = runs.iter().map(|run| Row::read(run, registry)).collect();
+    if args.json {
+        print_json(&rows, out)?
+    } else {
+        run_table::print(&rows, out)?
+    }
+    Ok(ExitCode::from(u8::from(!rows.iter().all(Row::is_sound))))
 }
 
 fn print(status: &Status, out: &mut dyn Write) -> std::io::Result<()> {
-    let state = match (status.state, status.pid) {
-        (RunState::Running, Some(pid)) => format!("running (process {pid})"),
-        (RunState::Running, None) => "running".to_owned(),
-        (RunState::Stopped, _) => "stopped".to_owned(),
-        (RunState::Finished, _) => "finished".to_owned(),
+    let state = match status.pid {
+        Some(pid) => format!("{} (process {pid})", run_table::state(status.state)),
+        None => run_table::state(status.state).to_owned(),
     };
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.1}"));
     writeln!(out, "{}: {} with {}, seed {}", status.path.display(), status.task, status.method, status.seed)?;
@@ -65,18 +79,26 @@ fn print(status: &Status, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "  time            {:.0} s", status.seconds)
 }
 
-/// Checks the files of a run; exit code 1 when one is not what was written.
+/// Checks the files of runs; exit code 1 when one is not what was written.
 pub fn run_verify(args: &VerifyArgs, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let found = verify(&args.run)?;
-    if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
-    } else {
-        for file in &found.files {
-            writeln!(out, "{} {:28} {}", if file.ok { "ok " } else { "BAD" }, file.file, file.detail)?;
-        }
-        if let Some(digest) = &found.archive_digest {
-            writeln!(out, "archive digest {digest}")?;
-        }
+    let found = args.runs.all().iter().map(|run| verify(run)).collect::<Result<Vec<_>, _>>()?;
+    match (args.json, &found[..]) {
+        (true, [one]) if args.runs.is_one() => print_json(one, out)?,
+        (true, several) => print_json(&several, out)?,
+        (false, several) => several.iter().try_for_each(|one| print_verification(one, several.len(), out))?,
     }
-    Ok(if found.ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(ExitCode::from(u8::from(!found.iter().all(|run| run.ok))))
+}
+
+fn print_verification(found: &Verification, of: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    if of > 1 {
+        writeln!(out, "{}:", found.path.display())?;
+    }
+    for file in &found.files {
+        writeln!(out, "{} {:28} {}", if file.ok { "ok " } else { "BAD" }, file.file, file.detail)?;
+    }
+    match &found.archive_digest {
+        Some(digest) => writeln!(out, "archive digest {digest}"),
+        None => Ok(()),
+    }
 }

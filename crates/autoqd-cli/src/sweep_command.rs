@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use autoqd_measure::{Job, Outcome, Sweep, SweepWork};
 
 use crate::measuring::print_json;
+use crate::notes::note;
 use crate::progress::Progress;
 use crate::signals::StopSignal;
 
@@ -17,22 +18,21 @@ use crate::signals::StopSignal;
 pub struct SweepArgs {
     /// The sweep file; `sweeps/` has those of the paper's tables and figures
     sweep: PathBuf,
-    /// Folder for the runs; default runs/NAME, with the scale behind it unless that is 1
-    #[arg(long, value_name = "DIR")]
+    /// a folder for the runs; by default runs/NAME, with the scale appended unless it is 1
+    #[arg(long)]
     out: Option<PathBuf>,
     /// Factor on the iterations and the schedule of refits, to shrink the budget
-    #[arg(long)]
+    #[arg(long, value_name = "FACTOR")]
     scale: Option<f64>,
     /// Runs at a time; they share the threads
-    #[arg(long, default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
-    /// Worker threads in all; default one per core
+    /// shared by all runs
     #[arg(long)]
     threads: Option<NonZeroUsize>,
     /// Only list the runs
     #[arg(long)]
     dry_run: bool,
-    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +69,7 @@ fn work(jobs: &[Job], args: &SweepArgs, registry: &Registry) -> anyhow::Result<V
     let signal = StopSignal::install()?;
     let begin = |number: usize, job: &Job| {
         if !args.json || args.jobs.get() > 1 {
-            eprintln!("run {} of {}: {}", number + 1, jobs.len(), job.path.display());
+            note!("run {} of {}: {}", number + 1, jobs.len(), job.path.display());
         }
     };
     let work = SweepWork {
