@@ -60,7 +60,7 @@ pub fn evaluate_all(
     let tasks = measure.by_task()?;
     ensure!(
         protocol.write_reference.is_none() || tasks.len() == 1,
-        "--write-reference: a reference is of one task, but there are {}; evaluate them apart",
+        "--write-reference: a reference belongs to one task, but these runs have {}; evaluate them separately",
         tasks.len()
     );
     tasks.values().map(|runs| evaluate_task(runs, measure, protocol, registry)).collect()

@@ -81,6 +81,6 @@ fn export_onnx(
         return write(*row, &args.out);
     }
     std::fs::create_dir_all(&args.out)
-        .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+        .with_context(|| format!("cannot create the folder {}", args.out.display()))?;
     rows.iter().try_for_each(|row| write(*row, &args.out.join(format!("{}.onnx", run.table.id[*row]))))
 }

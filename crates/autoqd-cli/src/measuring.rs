@@ -85,7 +85,7 @@ impl MeasureArgs {
         let names: Vec<String> = tasks.keys().cloned().collect();
         anyhow::ensure!(
             tasks.len() == 1,
-            "the runs are of different tasks ({}); measure them apart",
+            "the runs are of different tasks ({}); measure them separately",
             names.join(", ")
         );
         Ok(tasks.pop_first().map(|(_, runs)| runs).unwrap_or_default())

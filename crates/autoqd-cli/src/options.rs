@@ -1,6 +1,6 @@
-//! Options that several commands have. Name, short form, value and meaning of each stand here and nowhere else.
+//! Options that several commands take. The name, short form, value and meaning of each are declared here, once.
 //!
-//! A command says which of them it takes, with the type it needs. Where something is particular to the command, the doc
+//! A command declares which of them it takes, with the type it needs. Where something is particular to the command, the doc
 //! comment of its field says that alone; the help shows it after the shared meaning and a colon.
 
 use clap::{Arg, Command};

@@ -38,7 +38,7 @@ pub fn run(args: &PlotArgs, registry: &Registry, out: &mut dyn Write) -> anyhow:
     let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
     let folder = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report"));
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let mode = if args.dark { Mode::Dark } else { Mode::Light };
     for (name, figure) in learning(&runs, mode)? {
         write(&figure, &folder.join(name), args, out)?;

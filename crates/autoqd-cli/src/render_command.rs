@@ -84,7 +84,7 @@ pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyho
     let rows = rows(args, &run, &table)?;
     let folder = args.out.clone().unwrap_or_else(|| run.run().folder.join("frames"));
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let change = Change { friction_scale: args.friction_scale, mass_scale: args.mass_scale };
     let mut strips = Vec::new();
     for row in rows {

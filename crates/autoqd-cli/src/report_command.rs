@@ -32,7 +32,7 @@ pub fn run(args: &ReportArgs, registry: &Registry, out: &mut dyn Write) -> anyho
     let path = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report").join("report.html"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     }
     let options = ReportOptions { behaviours: args.count, seconds: args.seconds, ..Default::default() };
     let page = report(&runs, options)?;

@@ -116,7 +116,7 @@ fn summary(
     if reason != EndReason::Finished {
         writeln!(
             out,
-            "stopped after iteration {} of {}; go on with: autoqd resume {quoted}",
+            "stopped after iteration {} of {}; to continue: autoqd resume {quoted}",
             trainer.iteration(),
             trainer.config().iterations
         )?;
@@ -134,6 +134,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value * factor),
-        _ => Err("expected a positive number of seconds, or one with s, m or h behind it".to_owned()),
+        _ => Err("expected a positive number of seconds, or a number followed by s, m or h".to_owned()),
     }
 }

@@ -45,7 +45,7 @@ pub fn man(args: &ManArgs, mut command: Command, out: &mut dyn Write) -> anyhow:
         None => out.write_all(&page(&command)?)?,
         Some(folder) => {
             std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+                .with_context(|| format!("cannot create the folder {}", folder.display()))?;
             write_pages(&command, folder, out)?;
         }
     }

@@ -94,7 +94,7 @@ fn print(sweep: &Sweep, outcomes: &[Outcome], out: &mut dyn Write) -> std::io::R
     let finished = outcomes.iter().filter(|o| o.state == "finished").count();
     writeln!(
         out,
-        "{finished} of {} runs are finished; the same command goes on with the rest",
+        "{finished} of {} runs are finished; run the same command again to continue with the rest",
         outcomes.len()
     )
 }
