@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native web build run test bench lint package dist
+.PHONY: native web build run test bench results lint package dist
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -39,6 +39,11 @@ test: native web
 
 bench: native
 	cargo bench --workspace
+
+# docs/results.md from what is in results/.
+results: native
+	cargo build --release --bin autoqd
+	@$${CARGO_TARGET_DIR:-target}/release/autoqd results page results --out docs/results.md
 
 lint: native
 	cargo fmt --all --check

@@ -34,6 +34,7 @@ mod progress;
 mod registry;
 mod render_command;
 mod report_command;
+mod results_command;
 mod run_args;
 mod run_command;
 mod run_table;
@@ -103,6 +104,8 @@ enum Command {
     Cluster(cluster_command::ClusterArgs),
     /// Run a grid of configurations and seeds
     Sweep(sweep_command::SweepArgs),
+    /// Keep finished runs as small folders, and make the page of results from them
+    Results(results_command::ResultsArgs),
     /// Control tasks: list them, show one, compare with recordings of Gymnasium
     Env(env_command::EnvArgs),
     /// The fast simulator: compare it with libmujoco, in agreement and speed
@@ -138,6 +141,7 @@ pub fn main(registry: Registry) -> ExitCode {
         Command::Select(args) => select_command::run(&args, &registry, out),
         Command::Cluster(args) => cluster_command::run(&args, &registry, out),
         Command::Sweep(args) => sweep_command::run(&args, &registry, out),
+        Command::Results(args) => results_command::run(&args, &registry, out),
         Command::Env(args) => env_command::run(&args, &registry, out),
         Command::Physics(args) => physics_command::run(&args, &registry, out),
     };

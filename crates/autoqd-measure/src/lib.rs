@@ -33,6 +33,7 @@ mod physics;
 mod points;
 mod protocol;
 mod result_tables;
+mod results;
 mod rollouts;
 mod run;
 mod sample;
@@ -69,6 +70,7 @@ pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare
 pub use points::{Points, squared_distance};
 pub use protocol::{Protocol, Reference, Round, round_seeds};
 pub use result_tables::{adaptation_table, evaluation_table, stability_table};
+pub use results::{Origin, Paper, PaperAblation, PaperTask, RunRecord, collect, read_records, results_page};
 pub use rollouts::{PolicyResult, Progress, Rollouts};
 pub use run::{Budget, LoadedRun, Run};
 pub use sample::sample;

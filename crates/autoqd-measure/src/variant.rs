@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autoqd::config::RunConfig;
 use toml::{Table, Value};
 
 use crate::run::{LoadedRun, Run};
@@ -41,9 +42,13 @@ pub fn variants(all: &[&Run]) -> Vec<String> {
 }
 
 fn settings_of(run: &Run) -> BTreeMap<String, String> {
+    run.config.as_ref().map(settings).unwrap_or_default()
+}
+
+/// The settings of a run by dotted key, without those that do not make it another variant.
+pub(crate) fn settings(config: &RunConfig) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
-    let text = run.config.as_ref().map_or(String::new(), |config| config.to_toml());
-    flatten(&text.parse::<Table>().unwrap_or_default(), "", &mut settings);
+    flatten(&config.to_toml().parse::<Table>().unwrap_or_default(), "", &mut settings);
     settings.retain(|key, _| !IGNORED.contains(&key.as_str()));
     settings
 }

@@ -1,27 +1,21 @@
 //! The counts of the paper's trade-off figure, from its own fine-grained table.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use autoqd_measure::{TradeOff, trade_off};
+use autoqd_measure::{Paper, PaperTask, TradeOff, trade_off};
 
 /// Mean objective and Vendi score of every method, task by task.
 type Tasks = BTreeMap<String, Vec<(String, Option<(f64, f64)>)>>;
 
 fn paper() -> Tasks {
-    let mut lines = include_str!("data/paper_fine_grained.csv").lines().map(|line| line.split(','));
-    let methods: Vec<&str> = lines.next().unwrap().skip(2).collect();
-    let mut numbers: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for mut line in lines {
-        let key = (line.next().unwrap(), line.next().unwrap());
-        numbers.insert(key, line.map(|value| value.parse().unwrap()).collect());
-    }
-    let tasks = numbers.keys().map(|(task, _)| *task).filter(|task| *task != "task");
-    let of_task = |task: &str| {
-        let column = |metric: &str| numbers[&(task, metric)].clone();
-        let pairs = column("Mean Objective").into_iter().zip(column("Vendi Score"));
-        methods.iter().zip(pairs).map(|(method, pair)| (method.to_string(), Some(pair))).collect()
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let paper = Paper::read(&results).unwrap();
+    let of_task = |task: &PaperTask| {
+        let pairs = task.mean.iter().zip(&task.vs).map(|(mean, vs)| Some((mean[0], vs[0])));
+        paper.methods.iter().cloned().zip(pairs).collect()
     };
-    tasks.map(|task| (task.to_owned(), of_task(task))).collect()
+    paper.tasks.iter().map(|task| (task.task.clone(), of_task(task))).collect()
 }
 
 #[test]
