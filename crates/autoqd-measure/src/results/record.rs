@@ -1,6 +1,6 @@
 //! One run in a folder of results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -236,7 +236,12 @@ fn not_of_the_paper(
     let facts = registry.task(&config.task, &Perturbation::default())?;
     let paper = settings(&paper.resolve(&facts.spec().into(), registry).map_err(Error::from)?);
     let own = settings(config);
-    Ok(own.into_iter().filter(|(key, value)| paper.get(key) != Some(value)).collect())
+    // A section of a part that this program does not have cannot be compared, and does not act on the run's method.
+    let section = |key: &str| key.split('.').next().map(str::to_owned);
+    let known: BTreeSet<_> = paper.keys().map(|key| section(key)).collect();
+    let differs =
+        |(key, value): &(String, String)| known.contains(&section(key)) && paper.get(key) != Some(value);
+    Ok(own.into_iter().filter(differs).collect())
 }
 
 /// A measurement of the archive as it is now; an error if the archive has changed since.
