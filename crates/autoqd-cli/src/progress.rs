@@ -191,7 +191,7 @@ fn duration(seconds: f64) -> String {
 mod tests {
     use super::*;
     use autoqd::descriptor::RefitReport;
-    use autoqd::run_folder::{MetricsRow, TimingRow};
+    use autoqd::run_folder::{IterationRow, TimingRow};
     use autoqd_qd::RedescribeReport;
 
     fn report(iteration: u64) -> IterationReport {
@@ -199,13 +199,13 @@ mod tests {
             figures: vec![("entropy".to_owned(), 0.25)],
             iterations: 40,
             next_refit: Some(10),
-            metrics: MetricsRow {
+            metrics: IterationRow {
                 iteration,
                 elites: 57,
                 coverage: 0.1425,
                 qd_score: 1234.4,
                 best_objective: 35.26,
-                ..MetricsRow::default()
+                ..IterationRow::default()
             },
             timing: TimingRow {
                 iteration_seconds: 2.0,

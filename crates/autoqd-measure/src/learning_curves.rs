@@ -7,12 +7,12 @@ use crate::evaluation::TaskEvaluation;
 use crate::run::Run;
 use crate::statistics::Estimate;
 use autoqd::export::csv_field;
-use autoqd::run_folder::MetricsRow;
+use autoqd::run_folder::IterationRow;
 
 /// Points of a curve over environment steps.
 const POINTS: usize = 100;
 
-type Number = fn(&MetricsRow) -> f64;
+type Number = fn(&IterationRow) -> f64;
 
 const NUMBERS: [(&str, Number); 4] = [
     ("qd_score", |row| row.qd_score),
@@ -26,7 +26,7 @@ const NUMBERS: [(&str, Number); 4] = [
 pub fn learning_curves_csv(found: &[TaskEvaluation]) -> Result<String, MeasureError> {
     let mut out = "task,method,axis,x,metric,mean,standard_error,runs\n".to_owned();
     for evaluation in found {
-        let mut methods: BTreeMap<&str, Vec<Vec<MetricsRow>>> = BTreeMap::new();
+        let mut methods: BTreeMap<&str, Vec<Vec<IterationRow>>> = BTreeMap::new();
         for run in &evaluation.runs {
             methods.entry(&run.variant).or_default().push(Run::open(&run.path)?.log()?);
         }
@@ -40,25 +40,25 @@ pub fn learning_curves_csv(found: &[TaskEvaluation]) -> Result<String, MeasureEr
     Ok(out)
 }
 
-fn by_iteration(runs: &[Vec<MetricsRow>]) -> Vec<String> {
+fn by_iteration(runs: &[Vec<IterationRow>]) -> Vec<String> {
     let last = runs.iter().filter_map(|rows| Some(rows.last()?.iteration)).max().unwrap_or(0);
-    let at = |iteration: u64| -> Vec<&MetricsRow> {
+    let at = |iteration: u64| -> Vec<&IterationRow> {
         runs.iter().filter_map(|rows| rows.iter().find(|row| row.iteration == iteration)).collect()
     };
     (1..=last).flat_map(|iteration| lines(iteration, &at(iteration))).collect()
 }
 
 /// At equal steps every run shows its latest iteration; the curve ends where the shortest run ends.
-fn by_steps(runs: &[Vec<MetricsRow>]) -> Vec<String> {
+fn by_steps(runs: &[Vec<IterationRow>]) -> Vec<String> {
     let end = runs.iter().map(|rows| rows.last().map_or(0, |row| row.env_steps)).min().unwrap_or(0);
-    let at = |steps: u64| -> Vec<&MetricsRow> {
+    let at = |steps: u64| -> Vec<&IterationRow> {
         runs.iter().filter_map(|rows| rows.iter().rfind(|row| row.env_steps <= steps)).collect()
     };
     let positions = (1..=POINTS as u64).map(|i| end * i / POINTS as u64);
     positions.flat_map(|steps| lines(steps, &at(steps))).collect()
 }
 
-fn lines(x: u64, rows: &[&MetricsRow]) -> Vec<String> {
+fn lines(x: u64, rows: &[&IterationRow]) -> Vec<String> {
     let line = |(name, number): &(&str, Number)| {
         let values: Vec<f64> = rows.iter().map(|row| number(row)).collect();
         let estimate = Estimate::of(&values)?;

@@ -13,7 +13,7 @@ use autoqd::config::{PolicySection, RunConfig};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{
-    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, MetricsRow, RunFolderError, Status, read_config, read_metrics,
+    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, IterationRow, RunFolderError, Status, read_config, read_metrics,
     status,
 };
 
@@ -212,7 +212,7 @@ impl Run {
     }
 
     /// What the run logged, one row per iteration; none for a table or before the first iteration.
-    pub fn log(&self) -> Result<Vec<MetricsRow>, MeasureError> {
+    pub fn log(&self) -> Result<Vec<IterationRow>, MeasureError> {
         let Some(folder) = self.run_folder() else { return Ok(Vec::new()) };
         Ok(if_there(read_metrics(folder))?.unwrap_or_default())
     }

@@ -1,6 +1,6 @@
 //! The plots of run folders: from archives and logs to figures.
 
-use autoqd::run_folder::{ArchiveTable, MetricsRow, Row};
+use autoqd::run_folder::{ArchiveTable, IterationRow, Row};
 
 use crate::plot::{ArchivePlot, Curve, Figure, Mode, band_over_seeds, learning_curves};
 use crate::{RunView, ViewError};
@@ -69,7 +69,7 @@ pub fn learning(runs: &[RunView], mode: Mode) -> Result<Vec<(String, Figure)>, V
 }
 
 fn learning_of(runs: &[&RunView], title: &str, mode: Mode) -> Result<Figure, ViewError> {
-    let mut groups: Vec<(String, Vec<Vec<MetricsRow>>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<Vec<IterationRow>>)> = Vec::new();
     for (run, name) in runs.iter().zip(variants(runs)) {
         let rows = run.metrics()?;
         match groups.iter_mut().find(|(other, _)| *other == name) {
@@ -91,8 +91,8 @@ fn learning_of(runs: &[&RunView], title: &str, mode: Mode) -> Result<Figure, Vie
     Ok(figure)
 }
 
-fn curve(name: &str, seeds: &[Vec<MetricsRow>], column: &str) -> Curve {
-    let point = |row: &MetricsRow| {
+fn curve(name: &str, seeds: &[Vec<IterationRow>], column: &str) -> Curve {
+    let point = |row: &IterationRow| {
         let value = row.numbers().into_iter().find(|(n, _)| *n == column)?.1;
         Some((row.iteration as f64, value))
     };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use autoqd::config::{ArchiveLayout, RunConfig};
 use autoqd::policy::{Policy, PolicySpec};
 use autoqd::registry::Registry;
-use autoqd::run_folder::{ArchiveTable, Block, MetricsRow, Status};
+use autoqd::run_folder::{ArchiveTable, Block, IterationRow, Status};
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
 use autoqd_measure::{MeasureError, Run};
 
@@ -85,7 +85,7 @@ impl RunView {
     }
 
     /// The metrics so far; none before the first iteration.
-    pub fn metrics(&self) -> Result<Vec<MetricsRow>, ViewError> {
+    pub fn metrics(&self) -> Result<Vec<IterationRow>, ViewError> {
         Ok(self.run.log()?)
     }
 

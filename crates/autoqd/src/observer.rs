@@ -1,6 +1,6 @@
 //! Observers of a search: progress bars, logs, a live page.
 
-use crate::run_folder::{MetricsRow, RunLogs, TimingRow};
+use crate::run_folder::{IterationRow, RunLogs, TimingRow};
 use crate::trainer::Refit;
 
 /// What an observer may return.
@@ -37,7 +37,7 @@ pub struct IterationReport {
     /// Next iteration that refits the measures.
     pub next_refit: Option<u64>,
     /// Numbers that every method has.
-    pub metrics: MetricsRow,
+    pub metrics: IterationRow,
     /// Numbers of this method alone, by name.
     pub figures: Vec<(String, f64)>,
     /// Times.

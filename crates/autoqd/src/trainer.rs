@@ -11,7 +11,7 @@ use crate::config::RunConfig;
 use crate::descriptor::RefitReport;
 use crate::parts::{Parts, PutParts};
 use crate::policy::PolicySpec;
-use crate::run_folder::{ArchiveTable, MetricsRow, Tensor};
+use crate::run_folder::{ArchiveTable, IterationRow, Tensor};
 
 /// What has been spent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -30,7 +30,7 @@ pub struct Totals {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Iteration {
     /// Numbers that every method has; the same for any number of threads. What a method does not have is NaN or 0.
-    pub metrics: MetricsRow,
+    pub metrics: IterationRow,
     /// Numbers of this method alone, such as losses, by name.
     pub figures: Vec<(String, f64)>,
     /// The refit at the start of this iteration, if it was due.
@@ -71,7 +71,7 @@ impl Refit {
         self.archives.stored.last().copied().unwrap_or(0)
     }
 
-    pub(crate) fn write(&self, metrics: &mut MetricsRow) {
+    pub(crate) fn write(&self, metrics: &mut IterationRow) {
         metrics.refit_before = self.elites_before as f64;
         metrics.refit_after = self.elites_after() as f64;
         metrics.refit_angle = self.descriptor.turned_degrees;

@@ -5,8 +5,8 @@ use autoqd::observer::{IterationReport, Observer};
 use autoqd::parts::put_value;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{
-    ArchiveTable, Block, CHECKPOINT_FILE, CONFIG_FILE, Checkpoint, EVENTS_FILE, LoadedCheckpoint,
-    MANIFEST_FILE, METRICS_FILE, MetricsRow, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, Row,
+    ArchiveTable, Block, CHECKPOINT_FILE, CONFIG_FILE, Checkpoint, EVENTS_FILE, IterationRow,
+    LoadedCheckpoint, MANIFEST_FILE, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, Row,
     RunFolder, RunFolderError, RunState, TIMING_FILE, Tensor, TensorFile, TimingRow, read_config,
     read_metrics, status, verify, write_atomic,
 };
@@ -24,8 +24,8 @@ fn config(sets: &[&str]) -> RunConfig {
     layers.build().unwrap().resolve(&facts, &registry).unwrap()
 }
 
-fn metrics(iteration: u64) -> MetricsRow {
-    MetricsRow {
+fn metrics(iteration: u64) -> IterationRow {
+    IterationRow {
         iteration,
         evaluations: 10 * iteration,
         env_steps: 1000 * iteration,
@@ -34,7 +34,7 @@ fn metrics(iteration: u64) -> MetricsRow {
         qd_score: 1.0 / iteration as f64,
         best_objective: -1e-7,
         refit_angle: f64::NAN,
-        ..MetricsRow::default()
+        ..IterationRow::default()
     }
 }
 
@@ -418,7 +418,7 @@ fn logs_have_their_documented_columns_and_read_back_exactly() {
     let rows = read_metrics(&path).unwrap();
     assert_eq!((rows[2].qd_score, rows[2].best_objective), (1.0 / 3.0, -1e-7));
     assert!(rows[2].refit_angle.is_nan());
-    assert!(MetricsRow::COLUMNS.iter().all(|(_, doc)| !doc.is_empty()));
+    assert!(IterationRow::COLUMNS.iter().all(|(_, doc)| !doc.is_empty()));
     fs::write(path.join(METRICS_FILE), "\n1,2\n").unwrap();
     assert!(folder.logs(1).unwrap_err().to_string().contains("columns"));
 }
@@ -447,7 +447,7 @@ fn a_log_of_an_older_version_is_read_and_gets_the_new_columns_when_it_is_continu
         ["iteration", "elites", "qd_score", "evaluations"],
         "the old columns stay first"
     );
-    assert_eq!(cells[0].len(), MetricsRow::COLUMNS.len());
+    assert_eq!(cells[0].len(), IterationRow::COLUMNS.len());
     assert_eq!(
         (&cells[1][..4], &cells[2][..4]),
         (&["1", "4", "0.5", ""].map(String::from)[..], &["2", "5", "", ""].map(String::from)[..])

@@ -5,7 +5,7 @@ use autoqd::export::{TableFormat, write_table};
 use autoqd::parts::put_value;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{
-    ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, MetricsRow, RunFolder, Tensor, TensorFile, TimingRow,
+    ArchiveTable, Block, CHECKPOINT_FILE, Checkpoint, IterationRow, RunFolder, Tensor, TensorFile, TimingRow,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -150,7 +150,8 @@ fn python_reads_every_file() {
     let run = RunFolder::create(&path, &config()).unwrap();
     let mut logs = run.logs(0).unwrap();
     for iteration in 1..=3 {
-        let metrics = MetricsRow { iteration, coverage: 0.25 * iteration as f64, ..MetricsRow::default() };
+        let metrics =
+            IterationRow { iteration, coverage: 0.25 * iteration as f64, ..IterationRow::default() };
         logs.append(&metrics, &[], &TimingRow { iteration, unix_time: 1e9, ..TimingRow::default() }).unwrap();
     }
     run.write_archive(&table(20)).unwrap();

@@ -7,7 +7,7 @@ use autoqd::embedding::{RunningStatistics, StatisticsProbe};
 use autoqd::evaluator::{Candidates, Episode, Evaluation, Probe};
 use autoqd::policy::Policy;
 use autoqd::random::NormalStream;
-use autoqd::run_folder::MetricsRow;
+use autoqd::run_folder::IterationRow;
 use autoqd::seeds::{self, Purpose, derive};
 use autoqd::trainer::{Iteration, Times};
 use rayon::prelude::*;
@@ -253,11 +253,11 @@ impl DvdEs {
         self.population[best] = self.population[last].clone();
     }
 
-    fn metrics(&self, rollouts: &[Evaluation]) -> MetricsRow {
+    fn metrics(&self, rollouts: &[Evaluation]) -> IterationRow {
         let n = rollouts.len() as f64;
         let returns = || rollouts.iter().map(|rollout| rollout.episodes[0].total_reward);
         let objectives = || self.population.iter().map(|agent| agent.objective);
-        MetricsRow {
+        IterationRow {
             iteration: self.iteration,
             evaluations: self.totals.evaluations,
             env_steps: self.totals.env_steps,
@@ -277,7 +277,7 @@ impl DvdEs {
             refit_after: f64::NAN,
             refit_angle: f64::NAN,
             outside: f64::NAN,
-            ..MetricsRow::default()
+            ..IterationRow::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use autoqd::Error;
 use autoqd::config::{Layers, RunConfig};
 use autoqd::registry::Registry;
-use autoqd::run_folder::{CONFIG_FILE, MetricsRow, RunState, write_atomic};
+use autoqd::run_folder::{CONFIG_FILE, IterationRow, RunState, write_atomic};
 use autoqd_env::Perturbation;
 use serde::{Deserialize, Serialize};
 
@@ -285,7 +285,7 @@ fn place(facts: &Facts) -> PathBuf {
     Path::new(RUNS).join(name(&facts.task)).join(name(&variant)).join(format!("seed-{}", facts.seed))
 }
 
-fn curve(rows: &[MetricsRow]) -> String {
+fn curve(rows: &[IterationRow]) -> String {
     let mut out = "iteration,env_steps,elites,coverage,qd_score,best_objective,mean_objective\n".to_owned();
     let last = rows.last().map_or(0, |row| row.iteration);
     let every = last.div_ceil(POINTS).max(1);

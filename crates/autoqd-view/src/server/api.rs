@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autoqd::run_folder::{MetricsRow, Row};
+use autoqd::run_folder::{IterationRow, Row};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -78,9 +78,9 @@ pub(super) async fn metrics(State(shared): State<Arc<Shared>>, Path(id): Path<St
     }
 }
 
-fn columns(rows: &[MetricsRow]) -> Value {
+fn columns(rows: &[IterationRow]) -> Value {
     let mut columns = Map::new();
-    for (name, _) in MetricsRow::COLUMNS {
+    for (name, _) in IterationRow::COLUMNS {
         columns.insert((*name).to_string(), Value::Array(Vec::with_capacity(rows.len())));
     }
     for row in rows {

@@ -7,7 +7,7 @@ use autoqd::config::{Layers, RunConfig};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
-use autoqd::run_folder::{ArchiveTable, Block, MetricsRow, RunFolder, TimingRow};
+use autoqd::run_folder::{ArchiveTable, Block, IterationRow, RunFolder, TimingRow};
 use autoqd::runner::{Limits, Runner};
 use autoqd_env::{Perturbation, load_task};
 
@@ -59,14 +59,14 @@ pub fn filled(path: &Path, task: &str, elites: usize) {
     let mut logs = folder.logs(0).unwrap();
     for iteration in 1..=500 {
         let part = iteration as f64 / 500.0;
-        let metrics = MetricsRow {
+        let metrics = IterationRow {
             iteration,
             elites: elites as u64,
             qd_score: 1e6 * part.sqrt(),
             coverage: part.sqrt(),
             best_objective: 900.0 * part,
             mean_objective: 400.0 * part,
-            ..MetricsRow::default()
+            ..IterationRow::default()
         };
         logs.append(
             &metrics,

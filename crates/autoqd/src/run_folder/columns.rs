@@ -121,7 +121,7 @@ pub struct EpochLosses {
 
 row! {
     /// A row of `metrics.csv`: the same bytes for any number of threads.
-    MetricsRow {
+    IterationRow {
         /// Iteration, from 1.
         iteration: u64,
         /// Policies evaluated so far.

@@ -1,6 +1,6 @@
 //! The log files of a run: metrics.csv, timing.csv and TensorBoard events.
 
-use super::columns::{EpochLosses, FigureRow, MetricsRow, Row, TimingRow, TrainingRow};
+use super::columns::{EpochLosses, FigureRow, IterationRow, Row, TimingRow, TrainingRow};
 use super::csv_log::{CsvLog, read_rows};
 use super::events::EventLog;
 use super::{EVENTS_FILE, FIGURES_FILE, METRICS_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The open log files of a run.
 #[derive(Debug)]
 pub struct RunLogs {
-    metrics: CsvLog<MetricsRow>,
+    metrics: CsvLog<IterationRow>,
     timing: CsvLog<TimingRow>,
     events: EventLog,
     /// Opened by the first training, so that other methods have no such file.
@@ -38,7 +38,7 @@ impl RunLogs {
     /// Adds one iteration to all logs.
     pub fn append(
         &mut self,
-        metrics: &MetricsRow,
+        metrics: &IterationRow,
         figures: &[(String, f64)],
         timing: &TimingRow,
     ) -> Result<(), RunFolderError> {
@@ -100,7 +100,7 @@ pub fn unix_time() -> f64 {
 }
 
 /// All rows of a run's metrics.csv.
-pub fn read_metrics(folder: &Path) -> Result<Vec<MetricsRow>, RunFolderError> {
+pub fn read_metrics(folder: &Path) -> Result<Vec<IterationRow>, RunFolderError> {
     read_rows(&folder.join(METRICS_FILE))
 }
 

@@ -35,7 +35,7 @@ mod verify;
 pub use archive_table::{ArchiveTable, Block, Column, ColumnData};
 pub use atomic::{AtomicFile, FillError, write_atomic};
 pub use checkpoint::{Checkpoint, CheckpointHeader};
-pub use columns::{EpochLosses, FigureRow, MetricsRow, Row, TimingRow, TrainingRow};
+pub use columns::{EpochLosses, FigureRow, IterationRow, Row, TimingRow, TrainingRow};
 pub use error::RunFolderError;
 pub use folder::{LoadedCheckpoint, RunFolder, read_config};
 pub use logs::{RunLogs, read_figures, read_metrics, read_timing, read_training, unix_time};

@@ -1,6 +1,6 @@
 //! The status of a run, read from the ends of its files.
 
-use super::columns::{MetricsRow, TimingRow};
+use super::columns::{IterationRow, TimingRow};
 use super::csv_log::last_row;
 use super::lock::holder_of;
 use super::{
@@ -69,7 +69,7 @@ pub struct Status {
 /// Reads the status of a run without loading its archive or checkpoint.
 pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, RunFolderError> {
     let config = read_config(folder)?;
-    let metrics = if_there(last_row::<MetricsRow>(&folder.join(METRICS_FILE)))?.unwrap_or_else(no_metrics);
+    let metrics = if_there(last_row::<IterationRow>(&folder.join(METRICS_FILE)))?.unwrap_or_else(no_metrics);
     let timing = if_there(last_row::<TimingRow>(&folder.join(TIMING_FILE)))?.unwrap_or_default();
     let holder = holder_of(folder);
     let state = match holder {
@@ -101,14 +101,14 @@ pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, Ru
     })
 }
 
-fn no_metrics() -> MetricsRow {
+fn no_metrics() -> IterationRow {
     let unknown = f64::NAN;
-    MetricsRow {
+    IterationRow {
         coverage: unknown,
         qd_score: unknown,
         best_objective: unknown,
         mean_objective: unknown,
-        ..MetricsRow::default()
+        ..IterationRow::default()
     }
 }
 

@@ -25,7 +25,7 @@ use crate::emitter::{ProbePlan, SearchEmitter, Seen};
 use crate::evaluator::{Candidates, Evaluation, Evaluator, Probe};
 use crate::policy::PolicySpec;
 use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
-use crate::run_folder::MetricsRow;
+use crate::run_folder::IterationRow;
 use crate::seeds;
 use crate::trainer::{Iteration, Times, Totals};
 use build::Sizes;
@@ -359,13 +359,13 @@ impl Search {
         archives.iter().flat_map(|elites| elites.ids()).copied().collect()
     }
 
-    fn metrics(&self, evaluations: &[Evaluation]) -> MetricsRow {
+    fn metrics(&self, evaluations: &[Evaluation]) -> IterationRow {
         let result = self.result().stats();
         let objectives: Vec<f64> =
             evaluations.iter().map(Evaluation::objective).filter(|f| f.is_finite()).collect();
         let lengths = evaluations.iter().map(Evaluation::mean_length).sum::<f64>();
         let sigmas: Vec<f64> = self.scheduler.emitters().iter().filter_map(|e| e.sigma()).collect();
-        MetricsRow {
+        IterationRow {
             iteration: self.iteration,
             evaluations: self.totals.evaluations,
             env_steps: self.totals.env_steps,
@@ -391,7 +391,7 @@ impl Search {
                 ArchiveLayout::Dns { .. } => f64::NAN,
                 layout => outside::share_outside(self.result().elites(), layout.bounds()),
             },
-            ..MetricsRow::default()
+            ..IterationRow::default()
         }
     }
 }
