@@ -186,7 +186,7 @@ fn a_reference_of_another_task_or_version_is_refused() {
     std::fs::write(&file, text).unwrap();
     assert!(Reference::read(&file).unwrap_err().to_string().contains("update autoqd"));
     std::fs::write(&file, "{}").unwrap();
-    assert!(Reference::read(&file).unwrap_err().to_string().contains("no reference"));
+    assert!(Reference::read(&file).unwrap_err().to_string().contains("not a reference"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ assert columns["seeds"].dtype == np.uint64 and columns["seeds"].shape == (rows, 
 assert columns["id"][0] == 2**64 - 1
 np.testing.assert_allclose(columns["parameters"].ravel(), np.sin(np.arange(rows * 301) * 0.7), atol=1e-12)
 metadata = {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
-assert metadata["autoqd.meta.task"] == "swimmer" and metadata["autoqd.version"] == "1"
+assert metadata["autoqd.meta.task"] == "swimmer" and metadata["autoqd.version"] == "2"
 
 arrays = np.load(run / "archive.npz")
 assert sorted(arrays.files) == sorted(columns)
