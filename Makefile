@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native web build run test bench results lint package dist
+.PHONY: native web build run test python bench results lint package dist
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -36,6 +36,10 @@ run: native web
 test: native web
 	cargo test --release --workspace
 	cargo test --release -p autoqd-env --no-default-features --lib registry
+
+# The wheel, in target/wheels, and installed into the environment .venv of this checkout.
+python: native web
+	@scripts/make-wheel.sh
 
 bench: native
 	cargo bench --workspace

@@ -51,6 +51,7 @@ pub use registry::registry;
 
 use autoqd::registry::Registry;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -118,8 +119,15 @@ enum Command {
 
 /// Does what the command line asks for, with the parts of a registry.
 pub fn main(registry: Registry) -> ExitCode {
+    run(registry, std::env::args_os())
+}
+
+/// Does what the arguments ask for, the first of which is the program's name, and returns the exit code.
+///
+/// Like [`main`], it prints to the standard streams; wrong arguments, `--help` and `--version` end the process.
+pub fn run(registry: Registry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let out = &mut std::io::stdout().lock();
-    let outcome = match parse(&registry).command {
+    let outcome = match parse(&registry, arguments).command {
         Command::Config(args) => config_command::run(&args, &registry, out),
         Command::Runs(args) => runs_command::run(&args, &registry, out),
         Command::Completions(args) => shell_command::completions(&args, command(&registry), out),
@@ -154,8 +162,8 @@ fn command(registry: &Registry) -> clap::Command {
     options::unify(Cli::command()).mut_subcommand("run", |run| run.after_long_help(settings))
 }
 
-fn parse(registry: &Registry) -> Cli {
-    Cli::from_arg_matches(&command(registry).get_matches()).unwrap_or_else(|error| error.exit())
+fn parse(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> Cli {
+    Cli::from_arg_matches(&command(registry).get_matches_from(arguments)).unwrap_or_else(|error| error.exit())
 }
 
 /// One line and exit code 2; a reader that went away, as with `| head`, is not an error.

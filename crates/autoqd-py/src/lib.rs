@@ -1,0 +1,17 @@
+//! The native part of the Python package `autoqd`: the module `autoqd._native`.
+//!
+//! One file per subject, each with a `register` that adds its functions and classes to the module. What users see is in
+//! `python/autoqd`, which gives these the names, defaults and documentation of the Python world.
+
+#![deny(missing_docs)]
+
+mod program;
+
+use pyo3::prelude::*;
+
+/// The native part of autoqd; use the package `autoqd` instead.
+#[pymodule(gil_used = false)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    program::register(module)
+}

@@ -1,0 +1,5 @@
+"""`python -m autoqd` is the program `autoqd`."""
+
+from autoqd._program import main
+
+main()
