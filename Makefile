@@ -36,6 +36,7 @@ run: native web
 test: native web
 	cargo test --release --workspace
 	cargo test --release -p autoqd-env --no-default-features --lib registry
+	@scripts/test-python.sh
 
 # The wheel, in target/wheels, and installed into the environment .venv of this checkout.
 python: native web

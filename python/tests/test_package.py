@@ -1,0 +1,41 @@
+"""The package as a whole: it imports quickly, knows its version, and brings the program."""
+
+import os
+import subprocess
+import sys
+
+import autoqd
+
+
+def run_python(code, **environment):
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=True)
+    return found.stdout
+
+
+def program(*arguments):
+    """The program `autoqd` in a process of its own."""
+    return subprocess.run([sys.executable, "-m", "autoqd", *arguments], capture_output=True, text=True)
+
+
+def test_the_version_is_that_of_the_program():
+    assert program("--version").stdout.split() == ["autoqd", autoqd.__version__]
+
+
+def test_importing_takes_little_time_and_no_variable():
+    code = "import time; t = time.perf_counter(); import autoqd; print(time.perf_counter() - t)"
+    # The machine may be busy; the fastest of a few is what the package needs.
+    seconds = min(float(run_python(code, LD_LIBRARY_PATH="")) for _ in range(3))
+    assert seconds < 0.3, seconds
+
+
+def test_the_program_says_what_is_wrong_and_with_which_code():
+    refused = program("run", "hoper")
+    assert refused.returncode == 2
+    assert "did you mean 'hopper'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_the_tasks_that_need_a_simulator_are_there():
+    assert {"swimmer", "bipedal-walker", "point-maze"} <= set(program("env", "list").stdout.split())
