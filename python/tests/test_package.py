@@ -39,3 +39,13 @@ def test_the_program_says_what_is_wrong_and_with_which_code():
 
 def test_the_tasks_that_need_a_simulator_are_there():
     assert {"swimmer", "bipedal-walker", "point-maze"} <= set(program("env", "list").stdout.split())
+
+
+def test_importing_brings_nothing_heavy_and_every_name_can_be_had():
+    heavy = "pandas", "polars", "pyarrow", "gymnasium", "matplotlib", "IPython"
+    code = f"import autoqd, sys; print([name for name in {heavy} if name in sys.modules])"
+    assert run_python(code).strip() == "[]"
+    for name in autoqd.__all__:
+        assert getattr(autoqd, name) is not None
+    assert set(autoqd.__all__) <= set(dir(autoqd))
+    assert not hasattr(autoqd, "nothing")
