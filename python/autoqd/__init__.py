@@ -15,6 +15,9 @@ from autoqd._native import __version__  # noqa: E402
 # Where each public name is, one line per part. A name that is its own module stands for the whole module.
 _PARTS = {
     "_errors": ["Error", "SettingError"],
+    "_run": ["run", "resume"],
+    "_reading": ["Run", "Policy", "Explorer"],
+    "_film": ["Film"],
 }
 _WHERE = {name: module for module, names in _PARTS.items() for name in names}
 

@@ -11,8 +11,11 @@ use autoqd_env::Perturbation;
 /// Where settings come from.
 #[derive(clap::Args)]
 pub struct LayerArgs {
-    /// Task to search in: a name of `autoqd env list`, or the path of a task file
+    /// Task to search in: a name of `autoqd env list`, the path of a task file, or gym:ID for an environment of Gymnasium
     task: Option<String>,
+    /// An argument of an environment of Gymnasium, for instance continuous=true; repeatable
+    #[arg(long = "env-arg", value_name = "NAME=VALUE", requires = "task")]
+    env_arg: Vec<String>,
     /// Settings to start from: `paper` (default), `quick` or another preset
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
@@ -56,7 +59,7 @@ impl LayerArgs {
             layers = layers.set(assignment)?;
         }
         if let Some(task) = &self.task {
-            layers = layers.flag("task", absolute_task(task), "TASK")?;
+            layers = layers.flag("task", self.with_env_args(absolute_task(task))?, "TASK")?;
         }
         for (key, flag, value) in
             [("method", "--method", &self.method), ("physics", "--physics", &self.physics)]
@@ -76,5 +79,21 @@ impl LayerArgs {
             }
         }
         Ok(layers.build()?)
+    }
+
+    /// The arguments of an environment are part of the task's name, so that the name is all that it is built from.
+    fn with_env_args(&self, task: String) -> anyhow::Result<String> {
+        if self.env_arg.is_empty() {
+            return Ok(task);
+        }
+        anyhow::ensure!(
+            task.starts_with("gym:"),
+            "--env-arg: '{task}' is not an environment of Gymnasium (gym:ID)"
+        );
+        if let Some(wrong) = self.env_arg.iter().find(|arg| !arg.contains('=')) {
+            anyhow::bail!("--env-arg {wrong}: expected name=value, for instance --env-arg continuous=true");
+        }
+        let start = if task.contains('?') { '&' } else { '?' };
+        Ok(format!("{task}{start}{}", self.env_arg.join("&")))
     }
 }

@@ -52,7 +52,7 @@ pub use registry::registry;
 use autoqd::registry::Registry;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use notes::note;
@@ -126,44 +126,65 @@ pub fn main(registry: Registry) -> ExitCode {
 ///
 /// Like [`main`], it prints to the standard streams; wrong arguments, `--help` and `--version` end the process.
 pub fn run(registry: Registry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let out = &mut std::io::stdout().lock();
-    let outcome = match parse(&registry, arguments).command {
-        Command::Config(args) => config_command::run(&args, &registry, out),
-        Command::Runs(args) => runs_command::run(&args, &registry, out),
-        Command::Completions(args) => shell_command::completions(&args, command(&registry), out),
-        Command::Man(args) => shell_command::man(&args, command(&registry), out),
-        Command::Run(args) => run_command::run(&args, &registry, out),
-        Command::Resume(args) => run_command::resume(&args, &registry, out),
-        Command::Status(args) => status_command::run_status(&args, &registry, out),
+    let cli = parse(&registry, arguments).unwrap_or_else(|error| error.exit());
+    carry_out(cli.command, &registry, &mut std::io::stdout().lock()).unwrap_or_else(report)
+}
+
+/// Does what the arguments ask for, and returns what it would have printed.
+///
+/// For programs that have a command's outcome inside themselves: wrong arguments are an error like any other.
+///
+/// # Errors
+/// Whatever the program would have said.
+pub fn output(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<Vec<u8>> {
+    let cli = parse(registry, arguments).map_err(|error| {
+        // The first paragraph without the word; the rest is about the shell.
+        let text = error.to_string();
+        let first = text.split("\n\n").next().unwrap_or_default().trim();
+        anyhow::anyhow!("{}", first.strip_prefix("error: ").unwrap_or(first))
+    })?;
+    let mut printed = Vec::new();
+    carry_out(cli.command, registry, &mut printed)?;
+    Ok(printed)
+}
+
+fn carry_out(command: Command, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Config(args) => config_command::run(&args, registry, out),
+        Command::Runs(args) => runs_command::run(&args, registry, out),
+        Command::Completions(args) => shell_command::completions(&args, program(registry), out),
+        Command::Man(args) => shell_command::man(&args, program(registry), out),
+        Command::Run(args) => run_command::run(&args, registry, out),
+        Command::Resume(args) => run_command::resume(&args, registry, out),
+        Command::Status(args) => status_command::run_status(&args, registry, out),
         Command::Verify(args) => status_command::run_verify(&args, out),
-        Command::Describe(args) => describe_command::run(&args, &registry, out),
-        Command::Export(args) => export_command::run(&args, &registry, out),
-        Command::Render(args) => render_command::run(&args, &registry, out),
-        Command::Plot(args) => plot_command::run(&args, &registry, out),
-        Command::Report(args) => report_command::run(&args, &registry, out),
-        Command::Explore(args) => explore_command::run(&args, &registry, out),
-        Command::Eval(args) => eval_command::run(&args, &registry, out),
-        Command::Compare(args) => compare_command::run(&args, &registry, out),
-        Command::Adapt(args) => adapt_command::run(&args, &registry, out),
-        Command::Stability(args) => stability_command::run(&args, &registry, out),
-        Command::Select(args) => select_command::run(&args, &registry, out),
-        Command::Cluster(args) => cluster_command::run(&args, &registry, out),
-        Command::Sweep(args) => sweep_command::run(&args, &registry, out),
-        Command::Results(args) => results_command::run(&args, &registry, out),
-        Command::Env(args) => env_command::run(&args, &registry, out),
-        Command::Physics(args) => physics_command::run(&args, &registry, out),
-    };
-    outcome.unwrap_or_else(report)
+        Command::Describe(args) => describe_command::run(&args, registry, out),
+        Command::Export(args) => export_command::run(&args, registry, out),
+        Command::Render(args) => render_command::run(&args, registry, out),
+        Command::Plot(args) => plot_command::run(&args, registry, out),
+        Command::Report(args) => report_command::run(&args, registry, out),
+        Command::Explore(args) => explore_command::run(&args, registry, out),
+        Command::Eval(args) => eval_command::run(&args, registry, out),
+        Command::Compare(args) => compare_command::run(&args, registry, out),
+        Command::Adapt(args) => adapt_command::run(&args, registry, out),
+        Command::Stability(args) => stability_command::run(&args, registry, out),
+        Command::Select(args) => select_command::run(&args, registry, out),
+        Command::Cluster(args) => cluster_command::run(&args, registry, out),
+        Command::Sweep(args) => sweep_command::run(&args, registry, out),
+        Command::Results(args) => results_command::run(&args, registry, out),
+        Command::Env(args) => env_command::run(&args, registry, out),
+        Command::Physics(args) => physics_command::run(&args, registry, out),
+    }
 }
 
 /// The command line; the help of `run` explains the settings of all registered parts.
-fn command(registry: &Registry) -> clap::Command {
+fn program(registry: &Registry) -> clap::Command {
     let settings = autoqd::config::settings_help(registry);
     options::unify(Cli::command()).mut_subcommand("run", |run| run.after_long_help(settings))
 }
 
-fn parse(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> Cli {
-    Cli::from_arg_matches(&command(registry).get_matches_from(arguments)).unwrap_or_else(|error| error.exit())
+fn parse(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&program(registry).try_get_matches_from(arguments)?)
 }
 
 /// One line and exit code 2; a reader that went away, as with `| head`, is not an error.

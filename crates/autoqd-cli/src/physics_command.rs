@@ -74,7 +74,7 @@ struct CompareArgs {
 }
 
 /// Runs the command and says how it went.
-pub fn run(args: &PhysicsArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &PhysicsArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let fine = match &args.command {
         PhysicsCommand::Check(args) => run_check(args, registry, out)?,
         PhysicsCommand::Compare(args) => run_compare(args, registry, out)?,
@@ -82,7 +82,7 @@ pub fn run(args: &PhysicsArgs, registry: &Registry, out: &mut impl Write) -> any
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn run_check(args: &CheckArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<bool> {
+fn run_check(args: &CheckArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<bool> {
     let population = args.run.as_deref().map(LoadedRun::open).transpose()?;
     let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
@@ -124,7 +124,7 @@ fn policies(
     sample(population.len(), POLICIES, args.seed).into_iter().map(policy).collect()
 }
 
-fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut impl Write) -> anyhow::Result<bool> {
+fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<bool> {
     let population = LoadedRun::open(&args.run.run)?;
     let bench = bench(registry, args.threads)?;
     let options = PhysicsOptions { policies: args.count, seeds: args.episodes, seed: args.seed };
@@ -137,7 +137,7 @@ fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut impl Write) ->
     Ok(found.indistinguishable())
 }
 
-fn print_comparison(found: &PhysicsComparison, out: &mut impl Write) -> anyhow::Result<()> {
+fn print_comparison(found: &PhysicsComparison, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
         "{}: {} policies, {} seeds each, on libmujoco and on the {}",
@@ -162,7 +162,7 @@ fn print_comparison(found: &PhysicsComparison, out: &mut impl Write) -> anyhow::
     Ok(())
 }
 
-fn print_quantity(q: &QuantityComparison, policies: usize, out: &mut impl Write) -> std::io::Result<()> {
+fn print_quantity(q: &QuantityComparison, policies: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let difference =
         format!("{:+.2e} ± {:.1e}", q.difference.mean, q.difference.standard_error.unwrap_or(f64::NAN));
     writeln!(
@@ -179,7 +179,7 @@ fn print_quantity(q: &QuantityComparison, policies: usize, out: &mut impl Write)
     )
 }
 
-fn print(report: &CheckReport, out: &mut impl Write) -> anyhow::Result<()> {
+fn print(report: &CheckReport, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
         "{}: single steps of the lanes engine ({}) against libmujoco",
@@ -196,7 +196,7 @@ fn print(report: &CheckReport, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_agreement(agreement: &Agreement, out: &mut impl Write) -> anyhow::Result<()> {
+fn print_agreement(agreement: &Agreement, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "\n{}: {} steps", agreement.states, agreement.steps)?;
     let most = agreement.histogram.iter().max().copied().unwrap_or(0).max(1);
     for (k, &count) in agreement.histogram.iter().enumerate().filter(|(_, count)| **count > 0) {

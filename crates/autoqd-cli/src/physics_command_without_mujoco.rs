@@ -13,6 +13,6 @@ pub struct PhysicsArgs {
 }
 
 /// Refuses the command.
-pub fn run(_args: &PhysicsArgs, _registry: &Registry, _out: &mut impl Write) -> anyhow::Result<ExitCode> {
+pub fn run(_args: &PhysicsArgs, _registry: &Registry, _out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     anyhow::bail!("both simulators it compares are MuJoCo's; build the program with --features mujoco")
 }

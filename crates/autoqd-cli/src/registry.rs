@@ -1,10 +1,19 @@
 //! The parts that this program knows.
 
+use autoqd::Error;
 use autoqd::registry::Registry;
+use autoqd_env::EnvError;
 
 /// What `autoqd` has, and the learned descriptors of `autoqd-learn`.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
     autoqd_learn::register(&mut registry);
+    registry.register_tasks_of("gym:", |name, _| Err(needs_python(name)));
     registry
+}
+
+fn needs_python(task: &str) -> Error {
+    let message =
+        "environments of Gymnasium need the program that comes with the Python package (see docs/python.md)";
+    EnvError::TaskValue { task: task.to_owned(), message: message.to_owned() }.into()
 }

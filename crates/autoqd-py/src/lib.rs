@@ -5,7 +5,13 @@
 
 #![deny(missing_docs)]
 
+mod errors;
+mod policy;
 mod program;
+mod reader;
+mod registry;
+mod run;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -13,5 +19,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    program::register(module)
+    program::register(module)?;
+    run::register(module)?;
+    policy::register(module)?;
+    reader::register(module)?;
+    Ok(())
 }

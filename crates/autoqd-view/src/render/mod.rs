@@ -18,7 +18,7 @@ use crate::plot::Mode;
 use crate::replay::Replay;
 
 pub use gait::frames_of_one_cycle;
-pub use movie::{gif, has_ffmpeg, mp4, png_sequence};
+pub use movie::{gif, gif_of, has_ffmpeg, mp4, png_sequence};
 pub use strip::{Caption, filmstrip, stack};
 
 /// Size and style of a frame.

@@ -33,35 +33,72 @@ fn draw(renderer: &Renderer<'_>, frames: &[usize], caption: &Caption) -> Result<
 
 /// An animated GIF of the first `seconds`, in real time.
 pub fn gif(renderer: &Renderer<'_>, caption: &Caption, seconds: f64) -> Result<Vec<u8>, ViewError> {
-    let fail = |e: gif::EncodingError| ViewError::Encode { format: "GIF", reason: e.to_string() };
     let frames = real_time(renderer, GIF_RATE, seconds);
-    let palette = palette(&draw(renderer, &spread(&frames, 6), caption)?);
+    let samples = draw(renderer, &spread(&frames, 6), caption)?;
+    let palette = palette(&samples);
     let mut bytes = Vec::new();
-    let mut encoder: Option<gif::Encoder<&mut Vec<u8>>> = None;
-    let mut out = Some(&mut bytes);
+    let mut encoder = start_gif(&mut bytes, &samples[0], &palette)?;
     for batch in frames.chunks(BATCH) {
-        let pictures = draw(renderer, batch, caption)?;
-        let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| index_colors(&palette, p)).collect();
-        for (picture, pixels) in pictures.iter().zip(indexed) {
-            let size = (picture.width as u16, picture.height as u16);
-            if let Some(out) = out.take() {
-                let mut new =
-                    gif::Encoder::new(out, size.0, size.1, &palette.color_map_rgb()).map_err(fail)?;
-                new.set_repeat(gif::Repeat::Infinite).map_err(fail)?;
-                encoder = Some(new);
-            }
-            let frame = gif::Frame {
-                width: size.0,
-                height: size.1,
-                delay: (100.0 / GIF_RATE) as u16,
-                buffer: Cow::Owned(pixels),
-                ..gif::Frame::default()
-            };
-            encoder.as_mut().expect("made with the first frame").write_frame(&frame).map_err(fail)?;
-        }
+        add_pictures(&mut encoder, &draw(renderer, batch, caption)?, &palette, GIF_RATE)?;
     }
     drop(encoder);
     Ok(bytes)
+}
+
+/// An animated GIF of pictures of one size, so many per second.
+///
+/// ```
+/// use autoqd_view::{Image, render::gif_of};
+/// let film = gif_of(&[Image::new(8, 6), Image::new(8, 6)], 25.0)?;
+/// assert!(film.starts_with(b"GIF89a"));
+/// # Ok::<(), autoqd_view::ViewError>(())
+/// ```
+pub fn gif_of(pictures: &[Image], rate: f64) -> Result<Vec<u8>, ViewError> {
+    let Some(first) = pictures.first() else { return Err(ViewError::NothingToDraw) };
+    let places: Vec<usize> = (0..pictures.len()).collect();
+    let samples: Vec<Image> = spread(&places, 6).into_iter().map(|i| pictures[i].clone()).collect();
+    let palette = palette(&samples);
+    let mut bytes = Vec::new();
+    let mut encoder = start_gif(&mut bytes, first, &palette)?;
+    add_pictures(&mut encoder, pictures, &palette, rate)?;
+    drop(encoder);
+    Ok(bytes)
+}
+
+fn gif_failed(error: gif::EncodingError) -> ViewError {
+    ViewError::Encode { format: "GIF", reason: error.to_string() }
+}
+
+fn start_gif<'a>(
+    bytes: &'a mut Vec<u8>,
+    first: &Image,
+    palette: &NeuQuant,
+) -> Result<gif::Encoder<&'a mut Vec<u8>>, ViewError> {
+    let (width, height) = (first.width as u16, first.height as u16);
+    let mut encoder =
+        gif::Encoder::new(bytes, width, height, &palette.color_map_rgb()).map_err(gif_failed)?;
+    encoder.set_repeat(gif::Repeat::Infinite).map_err(gif_failed)?;
+    Ok(encoder)
+}
+
+fn add_pictures(
+    encoder: &mut gif::Encoder<&mut Vec<u8>>,
+    pictures: &[Image],
+    palette: &NeuQuant,
+    rate: f64,
+) -> Result<(), ViewError> {
+    let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| index_colors(palette, p)).collect();
+    for (picture, pixels) in pictures.iter().zip(indexed) {
+        let frame = gif::Frame {
+            width: picture.width as u16,
+            height: picture.height as u16,
+            delay: (100.0 / rate) as u16,
+            buffer: Cow::Owned(pixels),
+            ..gif::Frame::default()
+        };
+        encoder.write_frame(&frame).map_err(gif_failed)?;
+    }
+    Ok(())
 }
 
 fn spread(frames: &[usize], count: usize) -> Vec<usize> {

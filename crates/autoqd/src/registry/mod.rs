@@ -25,7 +25,7 @@ use crate::emitter::SearchEmitter;
 use crate::evaluator::{Evaluator, ProbeKind, ProbeKinds};
 use emitters::BuildEmitter;
 use evaluators::BuildEvaluator;
-use tasks::BuildTask;
+use tasks::{BuildTask, BuildTaskOf};
 
 /// The parts that a program knows. A clone shares them.
 ///
@@ -50,6 +50,7 @@ pub struct Registry {
     emitters: BTreeMap<String, BuildEmitter>,
     evaluators: BTreeMap<String, BuildEvaluator>,
     tasks: BTreeMap<String, BuildTask>,
+    task_prefixes: BTreeMap<String, BuildTaskOf>,
     probes: ProbeKinds,
 }
 
@@ -91,6 +92,7 @@ impl Registry {
             emitters: BTreeMap::new(),
             evaluators: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            task_prefixes: BTreeMap::new(),
             probes: ProbeKinds::default(),
         }
     }
@@ -137,6 +139,26 @@ impl Registry {
         self.tasks.insert(name.to_owned(), Arc::new(build));
     }
 
+    /// Adds, or replaces, all tasks whose names start with a prefix, for instance `gym:`. `build` gets the whole name,
+    /// which is what a run folder stores: it must say everything that is needed to build the task again.
+    ///
+    /// ```
+    /// use autoqd::registry::Registry;
+    /// let mut registry = Registry::default();
+    /// registry.register_tasks_of("again:", |name, perturbation| {
+    ///     Ok(autoqd_env::load_task(&name["again:".len()..], perturbation)?)
+    /// });
+    /// assert_eq!(registry.task("again:point-maze", &Default::default())?.spec().name, "point-maze");
+    /// # Ok::<(), autoqd::Error>(())
+    /// ```
+    pub fn register_tasks_of(
+        &mut self,
+        prefix: &str,
+        build: impl Fn(&str, &Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync + 'static,
+    ) {
+        self.task_prefixes.insert(prefix.to_owned(), Arc::new(build));
+    }
+
     /// Adds, or replaces, a section of the configuration, for the settings of a registered part.
     pub fn register_section<S: Section>(&mut self) {
         self.catalog.add_section::<S>();
@@ -180,7 +202,7 @@ impl Registry {
 
     /// A registered or built-in task by name, or the task of a file.
     pub fn task(&self, name: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, Error> {
-        tasks::find(&self.tasks, name, perturbation)
+        tasks::find(&self.tasks, &self.task_prefixes, name, perturbation)
     }
 
     /// The task of a run, perturbed as its configuration says.

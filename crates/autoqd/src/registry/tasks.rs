@@ -9,6 +9,9 @@ use crate::Error;
 
 pub(super) type BuildTask = Arc<dyn Fn(&Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync>;
 
+/// Builds any task whose name starts with a prefix, from the whole name.
+pub(super) type BuildTaskOf = Arc<dyn Fn(&str, &Perturbation) -> Result<Arc<dyn Task>, Error> + Send + Sync>;
+
 pub(super) fn names(registered: &BTreeMap<String, BuildTask>) -> Vec<&str> {
     let own = registered.keys().map(String::as_str);
     own.chain(task_names().into_iter().filter(|name| !registered.contains_key(*name))).collect()
@@ -16,12 +19,15 @@ pub(super) fn names(registered: &BTreeMap<String, BuildTask>) -> Vec<&str> {
 
 pub(super) fn find(
     registered: &BTreeMap<String, BuildTask>,
+    prefixes: &BTreeMap<String, BuildTaskOf>,
     name: &str,
     perturbation: &Perturbation,
 ) -> Result<Arc<dyn Task>, Error> {
-    match registered.get(name) {
-        Some(build) => build(perturbation),
-        None => load_task(name, perturbation).map_err(|error| with_names(error, registered).into()),
+    let of_prefix = || prefixes.iter().find(|(prefix, _)| name.starts_with(*prefix));
+    match (registered.get(name), of_prefix()) {
+        (Some(build), _) => build(perturbation),
+        (None, Some((_, build))) => build(name, perturbation),
+        (None, None) => load_task(name, perturbation).map_err(|error| with_names(error, registered).into()),
     }
 }
 

@@ -39,7 +39,9 @@ impl RunFolder {
     /// Where a run goes when no folder is given: `runs/TASK-METHOD-SEED`.
     pub fn default_path(config: &RunConfig) -> PathBuf {
         let stem = Path::new(&config.task).file_stem().unwrap_or_default().to_string_lossy();
-        Path::new("runs").join(format!("{stem}-{}-{}", config.method, config.seed))
+        // A task's name may say more than a folder's should, as gym:LunarLander-v3?continuous=true does.
+        let plain = stem.rsplit(':').next().unwrap_or_default().split('?').next().unwrap_or_default();
+        Path::new("runs").join(format!("{plain}-{}-{}", config.method, config.seed))
     }
 
     /// Makes the folder of a new run. An existing folder must be empty.

@@ -1,0 +1,78 @@
+//! Errors as Python exceptions: `autoqd.Error`, and `autoqd.SettingError` for what the caller asked for.
+
+use std::error::Error as StdError;
+
+use autoqd_env::EnvError;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// An error with its causes, each said once, as the exception that suits it.
+///
+/// An error that is an exception itself, raised by Python code that was called, comes back as it was.
+pub fn exception(error: impl StdError + Send + Sync + 'static) -> PyErr {
+    exception_of(&error)
+}
+
+/// The same for an error behind a reference.
+pub fn exception_of(error: &(dyn StdError + 'static)) -> PyErr {
+    let chain = causes(error);
+    if let Some(own) = chain.iter().find_map(|cause| cause.downcast_ref::<PyErr>()) {
+        return Python::attach(|py| own.clone_ref(py));
+    }
+    let message =
+        chain.iter().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
+            true => cause,
+            false if said.contains(&cause) => said,
+            false => format!("{said}: {cause}"),
+        });
+    if chain.iter().any(|cause| is_setting(*cause)) { setting(message) } else { failure(message) }
+}
+
+/// An error, its cause, the cause of that, ...
+fn causes<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 'static)> {
+    let mut all = vec![error];
+    while let Some(last) = all.last().copied() {
+        // What an observer or a descriptor returned is said in place of the error around it, so it is not its source.
+        let inner: Option<&'a (dyn StdError + 'static)> = match last.downcast_ref() {
+            Some(autoqd::Error::Observer(inner) | autoqd::Error::Descriptor(inner)) => Some(inner.as_ref()),
+            _ => last.source(),
+        };
+        match inner {
+            Some(inner) => all.push(inner),
+            None => break,
+        }
+    }
+    all
+}
+
+/// Whether an error is about what the caller asked for.
+fn is_setting(error: &(dyn StdError + 'static)) -> bool {
+    error.is::<autoqd::config::ConfigError>()
+        || matches!(error.downcast_ref(), Some(EnvError::UnknownTask { .. } | EnvError::TaskValue { .. }))
+        || matches!(error.downcast_ref(), Some(autoqd_measure::MeasureError::Setting { .. }))
+        || match error.downcast_ref() {
+            // Transparent: the error inside is not among the causes.
+            Some(autoqd::Error::Env(inner)) => is_setting(inner),
+            Some(autoqd::Error::Config(_) | autoqd::Error::Invalid { .. }) => true,
+            _ => false,
+        }
+}
+
+/// An `autoqd.Error`.
+pub fn failure(message: impl Into<String>) -> PyErr {
+    raise("Error", message.into())
+}
+
+/// An `autoqd.SettingError`, which is a `ValueError` too.
+pub fn setting(message: impl Into<String>) -> PyErr {
+    raise("SettingError", message.into())
+}
+
+fn raise(class: &str, message: String) -> PyErr {
+    Python::attach(|py| {
+        let made = PyModule::import(py, "autoqd._errors")
+            .and_then(|module| module.getattr(class))
+            .and_then(|class| class.call1((message.clone(),)));
+        made.map_or_else(|_| PyRuntimeError::new_err(message), PyErr::from_value)
+    })
+}

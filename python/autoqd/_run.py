@@ -1,0 +1,158 @@
+"""Starting and continuing runs."""
+
+import contextlib
+import signal
+import threading
+
+from autoqd import _native, _progress
+
+
+def run(
+    task=None,
+    *,
+    method="autoqd",
+    preset="quick",
+    seed=0,
+    out=None,
+    config=None,
+    progress=True,
+    callbacks=(),
+    max_seconds=None,
+    max_env_steps=None,
+    **settings,
+):
+    """Searches a task for many good and different policies, and returns the finished `Run`.
+
+    The search runs in this process, on all cores, without holding the GIL. Ctrl-C ends it after the current iteration
+    with a checkpoint and raises `KeyboardInterrupt`; `autoqd.resume` goes on from there to the same bytes as if it had
+    never stopped.
+
+    Args:
+        task: A name of ``autoqd env list``, Gymnasium's id of one of these tasks, or the path of a task file.
+        method: What tells behaviours apart: "autoqd", "regular", "aurora", "lstm-aurora", or "dvd-es".
+        preset: Settings to start from: "quick" (seconds to minutes), "paper", or another preset.
+        seed: The same settings and seed give the same archive, byte for byte, on any number of threads.
+        out: A folder for the run; by default runs/TASK-METHOD-SEED. It must be new or empty.
+        config: A TOML file with settings, on top of the preset.
+        progress: Whether to show progress.
+        callbacks: Functions that get a dict after every iteration: every column of metrics.csv and timing.csv and the
+            numbers of the method alone. One that returns True ends the run with a checkpoint; an exception does so too,
+            and is raised when the checkpoint is written.
+        max_seconds: Stops, with a checkpoint, after this time.
+        max_env_steps: Stops, with a checkpoint, after this many environment steps of the whole run.
+        **settings: Any setting of docs/config-reference.md. Those of a section are a dict, ``policy={"hidden": [32]}``,
+            or have a dotted name, ``**{"policy.hidden": [32]}``.
+
+    Raises:
+        SettingError: A `ValueError`, for a task or setting that is not possible.
+        Error: For anything else that the program would refuse, such as a folder that is in use.
+
+    Example:
+        >>> import autoqd, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> found = autoqd.run("point-maze", iterations=5, batch_size=8, out=folder, progress=False)
+        >>> len(found) > 0
+        True
+    """
+    for name, value in [("task", task), ("method", method), ("seed", seed)]:
+        if value is not None:
+            settings[name] = value
+
+    def start(listen):
+        return _native.run(preset, config, settings, out, max_seconds, max_env_steps, listen)
+
+    return _work(start, progress, callbacks)
+
+
+def resume(
+    path,
+    *,
+    iterations=None,
+    threads=None,
+    checkpoint_every=None,
+    progress=True,
+    callbacks=(),
+    max_seconds=None,
+    max_env_steps=None,
+):
+    """Continues a run where it stopped; the result is the same as if it had never stopped.
+
+    Args:
+        path: The folder of the run.
+        iterations: More iterations than the run was started with.
+        threads: Worker threads.
+        checkpoint_every: Iterations between checkpoints.
+        progress, callbacks, max_seconds, max_env_steps: As for `run`.
+
+    Example:
+        >>> import autoqd, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = autoqd.run("point-maze", iterations=3, batch_size=8, out=folder, progress=False)
+        >>> autoqd.resume(folder, iterations=5, progress=False).status["iteration"]
+        5
+    """
+
+    def start(listen):
+        return _native.resume(path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, listen)
+
+    return _work(start, progress, callbacks)
+
+
+def _work(start, progress, callbacks):
+    """Runs a search with progress and callbacks; what they raise, or Ctrl-C, comes after the checkpoint."""
+    from autoqd._reading import Run
+
+    listener = _Listener(_progress.make() if progress else None, callbacks)
+    with _interrupts(listener):
+        try:
+            path, _ = start(listener)
+        finally:
+            listener.close()
+    if listener.raised is not None:
+        raise listener.raised
+    return Run(path)
+
+
+class _Listener:
+    """Hands the events of a run on, and says whether to stop."""
+
+    def __init__(self, progress, callbacks):
+        self._progress = progress
+        self._callbacks = tuple(callbacks)
+        self.raised = None
+        self.stop = False
+
+    def __call__(self, event, facts):
+        if self._progress is not None:
+            self._progress(event, facts)
+        if event == "iteration" and self.raised is None:
+            for callback in self._callbacks:
+                try:
+                    self.stop |= callback(dict(facts)) is True
+                except BaseException as error:  # Raised again by _work, once the checkpoint is written.
+                    self.raised = error
+                    self.stop = True
+                    break
+        return self.stop
+
+    def close(self):
+        if self._progress is not None:
+            self._progress.close()
+
+
+@contextlib.contextmanager
+def _interrupts(listener):
+    """Until the end of the block, Ctrl-C asks the run to stop after its iteration. Only the main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupted(number, frame):
+        listener.stop = True
+        listener.raised = KeyboardInterrupt()
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

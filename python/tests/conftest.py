@@ -1,0 +1,14 @@
+"""What several tests use."""
+
+import pytest
+
+import autoqd
+
+SMALL = {"iterations": 6, "batch_size": 8, "update_schedule": [4], "policy.hidden": [16]}
+"""Settings of a run that takes a fraction of a second."""
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """A finished run that tests only read, or write further files into."""
+    return autoqd.run("point-maze", out=tmp_path_factory.mktemp("runs") / "maze", progress=False, **SMALL)
