@@ -8,7 +8,7 @@ use autoqd_measure::Run;
 use autoqd_view::plot::Mode;
 use autoqd_view::render::{FrameStyle, Renderer, gif_of};
 use autoqd_view::{Change, Image, RunView};
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
