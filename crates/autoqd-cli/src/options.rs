@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn program() -> Command {
-        crate::command(&crate::registry())
+        crate::program(&crate::registry())
     }
 
     /// The help up to what is particular to a command.
