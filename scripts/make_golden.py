@@ -21,6 +21,12 @@ FEET = {
     "Ant-v5": ["left_ankle_geom", "right_ankle_geom", "third_ankle_geom", "fourth_ankle_geom"],
     "HalfCheetah-v5": ["bfoot", "ffoot"],
     "Hopper-v5": ["foot_geom"],
+    "Humanoid-v5": ["right_foot", "left_foot"],
+    "HumanoidStandup-v5": ["right_foot", "left_foot"],
+    "InvertedDoublePendulum-v5": [],
+    "InvertedPendulum-v5": [],
+    "Pusher-v5": [],
+    "Reacher-v5": [],
     "Swimmer-v5": [],
     "Walker2d-v5": ["foot_geom", "foot_left_geom"],
     "BipedalWalker-v3": ["legs[1]", "legs[3]"],
@@ -90,6 +96,8 @@ class Mujoco:
     def descriptor(self, steps):
         if self.feet:
             return np.mean([s["feet"] for s in steps], axis=0).tolist()
+        if self.env.spec.id != "Swimmer-v5":
+            return None
         return swimmer_descriptor(np.array([self.qpos0] + [s["qpos"] for s in steps]))
 
     def constants(self):
@@ -100,7 +108,10 @@ class Mujoco:
         out |= {"timestep": m.opt.timestep, "frame_skip": skip, "dt": m.opt.timestep * skip}
         out |= {"integrator": m.opt.integrator, "density": m.opt.density, "viscosity": m.opt.viscosity}
         out |= {name: getattr(m, name) for name in ("nq", "nv", "nu", "nbody", "ngeom")}
-        return out | {"floor_geom": 0, "feet_geoms": self.feet}
+        names = [m.geom(i).name for i in range(m.ngeom)]
+        if "floor" in names:
+            out["floor_geom"] = names.index("floor")
+        return out | {"feet_geoms": self.feet}
 
 
 def swimmer_descriptor(q):
@@ -115,13 +126,14 @@ def swimmer_descriptor(q):
     return [float(np.clip(x, 0, 1)) for x in (span, (1 + rho) / 2, straight)]
 
 
-def actions(kind, size, steps, rng):
+def actions(kind, high, steps, rng):
     """Random sinusoids with noise, or (wild) noise that exceeds the action box."""
+    size = len(high)
     if kind == "wild":
-        return rng.uniform(-1.3, 1.3, (steps, size))
+        return high * rng.uniform(-1.3, 1.3, (steps, size))
     rate, phase = rng.uniform(0.05, 0.4, size), rng.uniform(0, 2 * np.pi, size)
     wave = np.sin(np.outer(np.arange(steps), rate) + phase) + rng.normal(0, 0.2, (steps, size))
-    return np.clip(wave, -1, 1).astype(np.float32 if kind == "float32" else np.float64)
+    return (high * np.clip(wave, -1, 1)).astype(np.float32 if kind == "float32" else np.float64)
 
 
 def generator_state(env):
@@ -148,7 +160,9 @@ def episode(task, seed, all_actions):
     total = 0.0
     for row in steps:
         total += row["reward"]
-    out |= {"steps": len(steps), "return": total, "descriptor": task.descriptor(steps)}
+    out |= {"steps": len(steps), "return": total}
+    if (descriptor := task.descriptor(steps)) is not None:
+        out["descriptor"] = descriptor
     out |= {key: [row[key] for row in steps] for key in steps[0]}
     if info_rows[0]:
         out["info"] = {key: [row[key] for row in info_rows] for key in info_rows[0]}
@@ -161,9 +175,9 @@ def rollout(name, kind, seed, steps):
     if kind == "adapt":
         knobs = {"friction": rng.uniform(0.2, 8.0)} if seed % 2 else {"mass": rng.uniform(0.4, 2.5)}
     task = Bipedal(**knobs) if name == "BipedalWalker-v3" else Mujoco(name)
-    size = task.env.action_space.shape[0]
+    high = task.env.action_space.high.astype(np.float64)
     seeds = [seed, None, None] if kind == "episodes" else [seed]
-    episodes = [episode(task, s, actions(kind, size, steps, rng)) for s in seeds]
+    episodes = [episode(task, s, actions(kind, high, steps, rng)) for s in seeds]
     dtype = "float32" if kind == "float32" else "float64"
     return task, {"kind": kind, "seed": seed, "action_dtype": dtype} | knobs | {"episodes": episodes}
 

@@ -49,7 +49,7 @@ pub fn run(args: &EnvArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::
 fn list(registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
-        "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
+        "{:<26}{:<27}{:>12}{:>8}{:>8}{:>10}",
         "task", "gymnasium", "observation", "action", "steps", "measures"
     )?;
     for name in registry.task_names() {
@@ -57,7 +57,7 @@ fn list(registry: &Registry, out: &mut dyn Write) -> anyhow::Result<()> {
         let spec = task.spec();
         writeln!(
             out,
-            "{:<16}{:<18}{:>12}{:>8}{:>8}{:>10}",
+            "{:<26}{:<27}{:>12}{:>8}{:>8}{:>10}",
             name,
             gymnasium_id(name).unwrap_or("-"),
             spec.observation_size,

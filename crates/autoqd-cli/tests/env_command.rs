@@ -19,9 +19,22 @@ fn recording() -> PathBuf {
 fn list_names_every_task_and_needs_no_environment_variable() {
     let output = autoqd(&["env", "list"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for name in
-        ["ant", "half-cheetah", "hopper", "swimmer", "walker2d", "bipedal-walker", "point-maze", "planar-arm"]
-    {
+    for name in [
+        "ant",
+        "half-cheetah",
+        "hopper",
+        "humanoid",
+        "humanoid-standup",
+        "inverted-double-pendulum",
+        "inverted-pendulum",
+        "pusher",
+        "reacher",
+        "swimmer",
+        "walker2d",
+        "bipedal-walker",
+        "point-maze",
+        "planar-arm",
+    ] {
         assert!(text(&output.stdout).contains(name), "{name}");
     }
 }

@@ -27,17 +27,22 @@ const BOX2D: Simulator = Simulator { name: "Box2D", feature: "box2d", is_built: 
 
 type Build = fn(&'static str, &Perturbation) -> Result<Arc<dyn Task>, EnvError>;
 
+const fn mujoco(name: &'static str, gymnasium: &'static str) -> Entry {
+    Entry { name, gymnasium: Some(gymnasium), simulator: Some(MUJOCO), build: locomotion }
+}
+
 const ENTRIES: &[Entry] = &[
-    Entry { name: "ant", gymnasium: Some("Ant-v5"), simulator: Some(MUJOCO), build: locomotion },
-    Entry {
-        name: "half-cheetah",
-        gymnasium: Some("HalfCheetah-v5"),
-        simulator: Some(MUJOCO),
-        build: locomotion,
-    },
-    Entry { name: "hopper", gymnasium: Some("Hopper-v5"), simulator: Some(MUJOCO), build: locomotion },
-    Entry { name: "swimmer", gymnasium: Some("Swimmer-v5"), simulator: Some(MUJOCO), build: locomotion },
-    Entry { name: "walker2d", gymnasium: Some("Walker2d-v5"), simulator: Some(MUJOCO), build: locomotion },
+    mujoco("ant", "Ant-v5"),
+    mujoco("half-cheetah", "HalfCheetah-v5"),
+    mujoco("hopper", "Hopper-v5"),
+    mujoco("humanoid", "Humanoid-v5"),
+    mujoco("humanoid-standup", "HumanoidStandup-v5"),
+    mujoco("inverted-double-pendulum", "InvertedDoublePendulum-v5"),
+    mujoco("inverted-pendulum", "InvertedPendulum-v5"),
+    mujoco("pusher", "Pusher-v5"),
+    mujoco("reacher", "Reacher-v5"),
+    mujoco("swimmer", "Swimmer-v5"),
+    mujoco("walker2d", "Walker2d-v5"),
     Entry {
         name: "bipedal-walker",
         gymnasium: Some("BipedalWalker-v3"),

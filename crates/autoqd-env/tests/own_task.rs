@@ -172,6 +172,170 @@ fn a_state_that_diverges_ends_the_episode_and_leaves_no_trace() {
     assert_eq!(log(), log_before, "MuJoCo's own log file was written");
 }
 
+/// The cart with other parts of its task file.
+fn cart(reset: &str, parts: &str) -> LocomotionTask {
+    let task = format!(
+        "name = \"cart\"\nmodel = \"cart.xml\"\nframe_skip = 2\nmax_episode_steps = 10\n{reset}\n{parts}"
+    );
+    Files::new(&task, MODEL).load().unwrap()
+}
+
+const SEES_ALL: &str = "[[observation]]\nkind = \"positions\"\n[[observation]]\nkind = \"velocities\"\n\
+                        [[reward]]\nkind = \"healthy\"\n";
+
+#[test]
+fn placed_joints_start_at_rest_within_their_box_and_length() {
+    let place = "[reset]\nkeyframe = \"off\"\nvelocity_noise = 0.1\n[[reset.place]]\njoints = [\"y\", \"x\"]\n\
+                 low = [-1.0, 0.0]\nhigh = [1.0, 2.0]\nlength = { above = 0.5, max = 1.0 }\n";
+    let task = cart(place, SEES_ALL);
+    let mut world = task.make().unwrap();
+    let mut seen = [0.0; 4];
+    let mut starts = Vec::new();
+    for seed in 0..50_u64 {
+        world.reset(Some(&Seed::from(seed)), &mut seen).unwrap();
+        let [x, y, vx, vy] = seen;
+        assert!((0.0..2.0).contains(&x) && (-1.0..1.0).contains(&y), "{seen:?}");
+        assert!((0.5..=1.0).contains(&x.hypot(y)) && vx == 0.0 && vy == 0.0, "{seen:?}");
+        starts.push(x);
+    }
+    starts.sort_by(f64::total_cmp);
+    starts.dedup();
+    assert!(starts.len() > 45, "every seed has its own place");
+}
+
+#[test]
+fn observations_of_chosen_joints_places_and_functions() {
+    let parts = r#"
+[[observation]]
+kind = "positions"
+joints = ["y", "x"]
+function = "sin"
+[[observation]]
+kind = "velocities"
+joints = ["y"]
+[[observation]]
+kind = "place"
+at = { geom = "box" }
+axes = ["z", "x"]
+[[observation]]
+kind = "offset"
+from = { point = [1.0, 1.0, 1.0] }
+to = { site = "goal" }
+[[observation]]
+kind = "actuator-forces"
+joints = ["y"]
+[[observation]]
+kind = "constraint-forces"
+[[observation]]
+kind = "body-velocities"
+[[observation]]
+kind = "body-inertias"
+[[reward]]
+kind = "healthy"
+"#;
+    let task = cart("[reset]\nkeyframe = \"off\"", parts);
+    let mut world = task.make().unwrap();
+    let mut seen = vec![0.0; task.spec().observation_size];
+    assert_eq!(seen.len(), 2 + 1 + 2 + 3 + 1 + 2 + 6 + 10);
+    world.reset(Some(&Seed::from(0_u64)), &mut seen).unwrap();
+    assert_eq!(seen[..2], [2.0_f64.sin(), 1.0_f64.sin()]);
+    assert_eq!(seen[2..5], [0.0, 0.5, 1.0]);
+    assert_eq!(seen[5..8], [2.0, 3.0, -0.5]);
+    world.step(Action::F64(&[0.0, 2.5]), &mut seen).unwrap();
+    assert_eq!(seen[8], 2.5);
+    assert_eq!(seen[11..17][3], 0.5, "the body moves along x");
+    assert_eq!(seen[26], 1.0, "the last number of an inertia is the mass");
+}
+
+#[test]
+fn rewards_of_places_and_numbers_and_the_order_of_their_sum() {
+    let parts = r#"
+[[observation]]
+kind = "positions"
+[[reward]]
+kind = "value"
+of = { joint = "x" }
+scale = 0.25
+weight = 3.0
+[[reward]]
+kind = "squared-distance"
+from = { body = "cart" }
+to = { point = [0.0, 0.0, 0.5] }
+weights = [1.0, 0.5, 2.0]
+[[reward]]
+kind = "distance"
+from = { body = "cart" }
+to = { site = "goal" }
+weight = 2.0
+[[reward]]
+kind = "velocity-cost"
+joints = ["x", "y"]
+weights = [2.0, 1.0]
+[[reward]]
+kind = "control-cost"
+of = "control"
+weight = 0.5
+[[reward]]
+kind = "forward-velocity"
+center_of_mass = true
+"#;
+    for order in ["gains-then-costs", "as-listed"] {
+        let task = cart(&format!("reward_order = \"{order}\"\n[reset]\nkeyframe = \"off\""), parts);
+        let mut world = task.world().unwrap();
+        let mut seen = [0.0; 2];
+        world.reset(Some(&Seed::from(0_u64)), &mut seen).unwrap();
+        let step = world.step(Action::F64(&[0.0, 0.0]), &mut seen).unwrap();
+        let terms = world.reward_terms().to_vec();
+        let x = world.qpos()[0];
+        // Poses are those of the evaluation before the last step of the simulator.
+        let before = x - 0.5 * 0.01;
+        let expected = [
+            3.0 * (x / 0.25),
+            -(before * before + 0.5 * 4.0),
+            -2.0 * ((3.0 - before).powi(2) + 4.0).sqrt(),
+            -0.5,
+            0.0,
+            0.25,
+        ];
+        for (term, expected) in terms.iter().zip(expected) {
+            assert!((term - expected).abs() < 1e-9, "{terms:?} {expected:?}");
+        }
+        assert!((step.reward - terms.iter().sum::<f64>()).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn statistics_of_an_episode_are_measures() {
+    let statistic = |kind: &str, low: f64, high: f64| {
+        format!(
+            "[[measure]]\nkind = \"statistic\"\nof = {{ joint = \"x\" }}\nstatistic = \"{kind}\"\nlow = {low:?}\nhigh = {high:?}\n"
+        )
+    };
+    let parts =
+        [("mean", 0.0), ("last", 0.0), ("range", 0.0), ("standard-deviation", 0.0), ("frequency", 0.0)]
+            .map(|(kind, low)| statistic(kind, low, 100.0))
+            .concat();
+    let task = cart("[reset]\nkeyframe = \"off\"", &(SEES_ALL.to_string() + &parts));
+    let mut world = task.world().unwrap();
+    let mut seen = [0.0; 4];
+    world.reset(Some(&Seed::from(0_u64)), &mut seen).unwrap();
+    let mut xs = Vec::new();
+    for i in 0..10 {
+        world.step(Action::F64(&[if i % 4 < 2 { 40.0 } else { -80.0 }, 0.0]), &mut seen).unwrap();
+        xs.push(seen[0]);
+    }
+    let mut measures = [0.0; 5];
+    world.measures(&mut measures);
+    let mean = xs.iter().sum::<f64>() / 10.0;
+    let (low, high) = xs.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
+    let deviation = (xs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 10.0).sqrt();
+    let expected = [mean, xs[9], high - low, deviation];
+    for (measure, expected) in measures.iter().zip(expected) {
+        assert!((measure - expected / 100.0).abs() < 1e-12, "{measures:?} {expected:?}");
+    }
+    assert!((0.0..0.5).contains(&measures[4]));
+}
+
 #[test]
 fn wrong_actions_are_refused_and_leave_the_world_as_it_was() {
     let task = LocomotionTask::builtin("hopper", &Perturbation::default()).unwrap();

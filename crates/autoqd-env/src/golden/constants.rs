@@ -109,7 +109,8 @@ fn scalar(task: &LocomotionTask, model: &Model, constant: &str) -> Option<f64> {
         "nu" => model.nu() as f64,
         "nbody" => model.nbody() as f64,
         "ngeom" => model.ngeom() as f64,
-        "floor_geom" => model.name_to_id(Object::mjOBJ_GEOM, "floor")? as f64,
+        // Where there is no floor, recordings have the first geom.
+        "floor_geom" => model.name_to_id(Object::mjOBJ_GEOM, "floor").unwrap_or(0) as f64,
         _ => return None,
     })
 }

@@ -3,10 +3,26 @@
 use super::Options;
 use super::recording::{Dtype, Episode, Generator, Recording, Rollout};
 use super::report::{Precision, Report};
-use super::world::World;
+use super::world::{MACHINES, Machine, World};
 use crate::{Action, EnvError};
 
+/// Replays a recording. The last digit of a distance depends on the machine that recorded it (see
+/// [`Blas`](crate::Blas)), so where one differs the kinds of machines are tried in turn, and the best is reported.
 pub(super) fn replay(recording: &Recording, options: Options) -> Result<Report, EnvError> {
+    let mut best: Option<Report> = None;
+    for &machine in MACHINES {
+        let report = replay_as(recording, options, machine)?;
+        if best.as_ref().is_none_or(|best| report.mismatches < best.mismatches) {
+            best = Some(report);
+        }
+        if best.as_ref().is_some_and(|best| best.mismatches == 0) {
+            break;
+        }
+    }
+    Ok(best.unwrap_or_default())
+}
+
+fn replay_as(recording: &Recording, options: Options, machine: Machine) -> Result<Report, EnvError> {
     let mut report = Report { env: recording.env.clone(), ..Report::default() };
     #[cfg(feature = "mujoco")]
     super::constants::compare(recording, &mut report)?;
@@ -15,7 +31,7 @@ pub(super) fn replay(recording: &Recording, options: Options) -> Result<Report, 
         let plain = rollout.perturbation().is_none() && rollout.episodes.len() == 1;
         let mut world = match used.take() {
             Some(world) if options.reuse && plain => world,
-            _ => World::new(&recording.env, rollout)?,
+            _ => World::new(&recording.env, rollout, machine)?,
         };
         check_limit(recording, &mut world, &mut report);
         let run = Run { index, rollout, options };

@@ -3,6 +3,18 @@
 use super::recording::Rollout;
 use crate::{EnvError, Environment, NumpyRng, canonical_name};
 
+/// The kind of machine a recording was made on, as far as it shows in the numbers.
+#[cfg(feature = "mujoco")]
+pub(super) type Machine = crate::Blas;
+#[cfg(not(feature = "mujoco"))]
+pub(super) type Machine = ();
+
+/// All kinds of machines, ours first.
+#[cfg(feature = "mujoco")]
+pub(super) const MACHINES: &[Machine] = &[Machine::Plain, Machine::Fused];
+#[cfg(not(feature = "mujoco"))]
+pub(super) const MACHINES: &[Machine] = &[()];
+
 /// An environment whose inner state can be compared with a recording.
 pub(super) enum World {
     #[cfg(feature = "mujoco")]
@@ -13,13 +25,16 @@ pub(super) enum World {
 
 impl World {
     /// A new world for a rollout, as Gymnasium would build it.
-    pub fn new(env: &str, rollout: &Rollout) -> Result<Self, EnvError> {
+    pub fn new(env: &str, rollout: &Rollout, machine: Machine) -> Result<Self, EnvError> {
         match canonical_name(env) {
             #[cfg(feature = "box2d")]
-            Some("bipedal-walker") => walker(rollout),
+            Some("bipedal-walker") => {
+                let _ = machine;
+                walker(rollout)
+            }
             #[cfg(feature = "mujoco")]
             Some(name) if crate::gymnasium_id(name).is_some() => {
-                let task = crate::LocomotionTask::builtin(name, &rollout.perturbation())?;
+                let task = crate::LocomotionTask::builtin(name, &rollout.perturbation())?.with_blas(machine);
                 Ok(World::Locomotion(Box::new(task.world()?)))
             }
             Some(name) => Err(EnvError::TaskValue {

@@ -1,4 +1,4 @@
-//! The five tasks of Gymnasium, as task files inside the program.
+//! The MuJoCo tasks of Gymnasium, as task files inside the program.
 
 use crate::EnvError;
 
@@ -21,10 +21,16 @@ macro_rules! builtin {
     };
 }
 
-const BUILTINS: [Builtin; 5] = [
+const BUILTINS: [Builtin; 11] = [
     builtin!("ant"),
     builtin!("half-cheetah"),
     builtin!("hopper"),
+    builtin!("humanoid"),
+    builtin!("humanoid-standup"),
+    builtin!("inverted-double-pendulum"),
+    builtin!("inverted-pendulum"),
+    builtin!("pusher"),
+    builtin!("reacher"),
     builtin!("swimmer"),
     builtin!("walker2d"),
 ];

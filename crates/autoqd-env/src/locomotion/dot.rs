@@ -1,6 +1,27 @@
 //! The dot product as numpy computes it on x86-64 with AVX-512 (OpenBLAS): four accumulators of eight lanes, fused
 //! multiply-adds, halves folded. Recorded measures were computed with it, and other orders give other last digits.
 
+/// How the short dot product of a distance rounds. numpy leaves it to OpenBLAS, whose kernel depends on the CPU, so the
+/// last digit of some of Gymnasium's rewards does as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Blas {
+    /// Products rounded before they are added: most CPUs, and our own tasks on every machine.
+    #[default]
+    Plain,
+    /// Fused multiply-adds: Intel's CPUs with AVX-512.
+    Fused,
+}
+
+impl Blas {
+    /// The length of a vector.
+    pub(super) fn length(self, v: [f64; 3]) -> f64 {
+        match self {
+            Self::Plain => (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt(),
+            Self::Fused => dot(3, |i| v[i], |i| v[i]).sqrt(),
+        }
+    }
+}
+
 /// Sum of `x[i] * y[i]` for `n` numbers given by index.
 pub(super) fn dot(n: usize, x: impl Fn(usize) -> f64, y: impl Fn(usize) -> f64) -> f64 {
     let (wide, blocks) = (n & !31, n & !15);

@@ -72,7 +72,7 @@ impl Locomotion {
         for _ in 0..self.recipe.frame_skip {
             self.data.step();
         }
-        if self.recipe.needs_contact_forces {
+        if self.recipe.needs.contact_forces {
             self.data.rne_post_constraint();
         }
     }

@@ -4,6 +4,7 @@ use super::measure::Record;
 use super::reward::Step;
 use super::state::State;
 use super::task::Recipe;
+use super::task_file::RewardOrder;
 use crate::{Action, Transition};
 
 /// The bookkeeping of one episode.
@@ -66,7 +67,8 @@ impl Episode {
         }
         recipe.observe(state, observation);
         let healthy = recipe.healthy(state);
-        let reward = self.reward(recipe, state, &Step { action, healthy, seconds: recipe.seconds_per_step });
+        let (seconds, blas) = (recipe.seconds_per_step, recipe.blas);
+        let reward = self.reward(recipe, state, &Step { action, healthy, seconds, blas });
         let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
         let diverged = bad || !finite;
         self.alive = !diverged;
@@ -81,11 +83,17 @@ impl Episode {
     /// Gains minus costs; the terms are kept with their signs.
     fn reward(&mut self, recipe: &Recipe, state: &impl State, step: &Step<'_>) -> f64 {
         let (mut gains, mut costs) = (None, None);
+        let mut in_order: Option<f64> = None;
         for (i, term) in recipe.rewards.iter().enumerate() {
             let value = term.value(state, self.before[i], step);
+            let signed = if term.is_cost() { -value } else { value };
+            in_order = Some(in_order.map_or(signed, |sum| sum + signed));
             let total: &mut Option<f64> = if term.is_cost() { &mut costs } else { &mut gains };
             *total = Some(total.map_or(value, |sum| sum + value));
-            self.terms[i] = if term.is_cost() { -value } else { value };
+            self.terms[i] = signed;
+        }
+        if recipe.reward_order == RewardOrder::AsListed {
+            return in_order.unwrap_or(0.0);
         }
         match (gains, costs) {
             (Some(gains), Some(costs)) => gains - costs,

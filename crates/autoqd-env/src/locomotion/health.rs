@@ -1,8 +1,9 @@
 //! When a state is unhealthy, which may end the episode.
 
 use super::names::Names;
-use super::state::State;
-use super::task_file::{Health, Range};
+use super::place::Spot;
+use super::state::{Needs, State};
+use super::task_file::{Health, Place, Range};
 use crate::EnvError;
 
 /// A condition of health, with its names resolved.
@@ -15,7 +16,7 @@ pub(super) struct Rule {
 #[derive(Clone, Copy, Debug)]
 enum What {
     Coordinate(usize),
-    Height(usize),
+    Height(Spot),
     Tilt(usize),
     State { positions_from: usize },
     Finite,
@@ -27,7 +28,10 @@ impl Rule {
             Health::Joint { joint, component, range } => {
                 (What::Coordinate(names.coordinate(joint, *component)?), *range)
             }
-            Health::Height { body, range } => (What::Height(names.body(body)?), *range),
+            Health::Height { body, site, range } => {
+                let place = Place { body: body.clone(), site: site.clone(), ..Place::default() };
+                (What::Height(Spot::resolve(&place, names)?), *range)
+            }
             Health::Tilt { body, range } => (What::Tilt(names.body(body)?), *range),
             Health::State { positions_from, range } => {
                 if *positions_from > names.model.nq() as usize {
@@ -47,14 +51,17 @@ impl Rule {
         Ok(Self { what, range })
     }
 
-    pub fn needs_poses(&self) -> bool {
-        matches!(self.what, What::Height(_) | What::Tilt(_))
+    pub fn needs(&self) -> Needs {
+        match self.what {
+            What::Height(_) | What::Tilt(_) => Needs::POSES,
+            What::Coordinate(_) | What::State { .. } | What::Finite => Needs::default(),
+        }
     }
 
     pub fn holds(&self, data: &impl State) -> bool {
         match self.what {
             What::Coordinate(index) => self.range.contains(data.qpos()[index]),
-            What::Height(body) => self.range.contains(data.xpos()[body][2]),
+            What::Height(spot) => self.range.contains(spot.position(data)[2]),
             What::Tilt(body) => self.range.contains(data.xmat()[body][8].clamp(-1.0, 1.0).acos()),
             What::State { positions_from } => {
                 data.qpos()[positions_from..].iter().chain(data.qvel()).all(|&v| self.range.contains(v))
@@ -67,11 +74,11 @@ impl Rule {
 const RANGE_HELP: &str = "give min, max, above or below";
 
 impl Range {
-    fn is_unbounded(&self) -> bool {
+    pub(super) fn is_unbounded(&self) -> bool {
         [self.min, self.max, self.above, self.below].iter().all(Option::is_none)
     }
 
-    fn contains(&self, value: f64) -> bool {
+    pub(super) fn contains(&self, value: f64) -> bool {
         self.min.is_none_or(|bound| value >= bound)
             && self.max.is_none_or(|bound| value <= bound)
             && self.above.is_none_or(|bound| value > bound)

@@ -3,8 +3,9 @@
 use super::dot::dot;
 use super::names::Names;
 use super::numpy_sum::sum;
-use super::state::State;
-use super::task_file::Measure;
+use super::place::Number;
+use super::state::{Needs, State};
+use super::task_file::{Measure, Statistic};
 use crate::{EnvError, MeasureSpec};
 
 /// A measure, with its names resolved.
@@ -20,10 +21,11 @@ pub(super) enum What {
     Span { joints: Vec<usize>, limit: f64 },
     Correlation { joints: [usize; 2] },
     Straightness { joints: [usize; 2] },
+    Statistic { of: Number, statistic: Statistic, low: f64, high: f64, seconds_per_step: f64 },
 }
 
 impl Definition {
-    pub fn resolve(measure: &Measure, names: &Names<'_>) -> Result<Self, EnvError> {
+    pub fn resolve(measure: &Measure, seconds_per_step: f64, names: &Names<'_>) -> Result<Self, EnvError> {
         let pair =
             |joints: &[String; 2]| Ok::<_, EnvError>([names.single(&joints[0])?, names.single(&joints[1])?]);
         let (name, default, what) = match measure {
@@ -43,6 +45,15 @@ impl Definition {
             Measure::Straightness { name, joints } => {
                 (name, "straightness".to_string(), What::Straightness { joints: pair(joints)? })
             }
+            Measure::Statistic { name, of, statistic, low, high } => {
+                if !(low.is_finite() && high.is_finite() && low < high) {
+                    return Err(names.invalid(format!("statistic: low = {low} must be below high = {high}")));
+                }
+                let of = Number::resolve(of, names)?;
+                let what =
+                    What::Statistic { of, statistic: *statistic, low: *low, high: *high, seconds_per_step };
+                (name, "statistic".to_string(), what)
+            }
         };
         Ok(Self { name: name.clone().unwrap_or(default), what })
     }
@@ -50,6 +61,13 @@ impl Definition {
     /// Every measure here is a fraction.
     pub fn spec(&self) -> MeasureSpec {
         MeasureSpec { name: self.name.clone(), low: 0.0, high: 1.0 }
+    }
+
+    pub fn needs(&self) -> Needs {
+        match self.what {
+            What::Statistic { of, .. } => of.needs(),
+            _ => Needs::default(),
+        }
     }
 
     /// What must be kept from an episode to compute the measure.
@@ -61,6 +79,7 @@ impl Definition {
             What::Straightness { .. } => {
                 Record::Path { lengths: Vec::with_capacity(max_steps), first: [0.0; 2], last: [0.0; 2] }
             }
+            What::Statistic { .. } => Record::Summary(Summary::default()),
         }
     }
 }
@@ -74,6 +93,46 @@ pub(super) enum Record {
     Span { extremes: Vec<[f64; 2]> },
     Series { values: Vec<[f64; 2]> },
     Path { lengths: Vec<f64>, first: [f64; 2], last: [f64; 2] },
+    Summary(Summary),
+}
+
+/// Running statistics of a number (Welford's).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Summary {
+    count: usize,
+    mean: f64,
+    squares: f64,
+    low: f64,
+    high: f64,
+    last: f64,
+    above: bool,
+    crossings: usize,
+}
+
+impl Summary {
+    fn add(&mut self, x: f64) {
+        self.count += 1;
+        let from_mean = x - self.mean;
+        self.mean += from_mean / self.count as f64;
+        self.squares += from_mean * (x - self.mean);
+        let first = self.count == 1;
+        self.low = if first { x } else { self.low.min(x) };
+        self.high = if first { x } else { self.high.max(x) };
+        let above = x > self.mean;
+        self.crossings += usize::from(above && !self.above && !first);
+        self.above = above;
+        self.last = x;
+    }
+
+    fn value(&self, statistic: Statistic, seconds_per_step: f64) -> f64 {
+        match statistic {
+            Statistic::Mean => self.mean,
+            Statistic::Last => self.last,
+            Statistic::Range => self.high - self.low,
+            Statistic::StandardDeviation => (self.squares / self.count as f64).sqrt(),
+            Statistic::Frequency => self.crossings as f64 / (self.count as f64 * seconds_per_step),
+        }
+    }
 }
 
 impl Record {
@@ -83,6 +142,7 @@ impl Record {
             Record::Foot { touches } => *touches = 0,
             Record::Span { extremes } => extremes.fill(EMPTY),
             Record::Series { values } => values.clear(),
+            Record::Summary(summary) => *summary = Summary::default(),
             Record::Path { lengths, first, last } => {
                 lengths.clear();
                 if let What::Straightness { joints } = what {
@@ -111,6 +171,7 @@ impl Record {
                 lengths.push(norm(next, *last));
                 *last = next;
             }
+            (Record::Summary(summary), What::Statistic { of, .. }) => summary.add(of.value(data)),
             _ => {}
         }
     }
@@ -128,6 +189,11 @@ impl Record {
             }
             (Record::Series { values }, _) => ((1.0 + correlation(values)) / 2.0).clamp(0.0, 1.0),
             (Record::Path { lengths, first, last }, _) => straightness(lengths, *first, *last),
+            (Record::Summary(summary), What::Statistic { statistic, low, high, seconds_per_step, .. }) => {
+                let value = summary.value(*statistic, *seconds_per_step);
+                let share = (value - low) / (high - low);
+                if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+            }
             _ => 0.0,
         }
     }

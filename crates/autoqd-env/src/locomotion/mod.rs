@@ -11,11 +11,13 @@ mod measure;
 mod names;
 mod numpy_sum;
 mod observation;
+mod place;
 mod reward;
 mod state;
 mod task;
 mod task_file;
 
+pub use dot::Blas;
 pub use environment::Locomotion;
 use episode::Episode;
 use state::State;

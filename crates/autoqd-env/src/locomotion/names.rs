@@ -26,6 +26,33 @@ impl Names<'_> {
         self.find(Object::mjOBJ_KEY, "keyframe", name, self.model.key_time().len())
     }
 
+    /// The first number of a sensor and how many it has.
+    pub fn sensor(&self, name: &str) -> Result<(usize, usize), EnvError> {
+        let id = self.find(Object::mjOBJ_SENSOR, "sensor", name, self.model.sensor_adr().len())?;
+        Ok((self.model.sensor_adr()[id] as usize, self.model.sensor_dim()[id] as usize))
+    }
+
+    /// Indices into the positions of some joints, in their order.
+    pub fn coordinates(&self, joints: &[String]) -> Result<Vec<usize>, EnvError> {
+        let all = joints.iter().map(|name| self.joint(name).map(|(at, width)| at..at + width));
+        Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Indices into the velocities of some joints, in their order.
+    pub fn freedoms(&self, joints: &[String]) -> Result<Vec<usize>, EnvError> {
+        let all = joints.iter().map(|name| {
+            let width = match self.joint(name)?.1 {
+                7 => 6,
+                4 => 3,
+                _ => 1,
+            };
+            let id = self.joint_id(name)?;
+            let at = self.model.jnt_dofadr()[id] as usize;
+            Ok(at..at + width)
+        });
+        Ok(all.collect::<Result<Vec<_>, EnvError>>()?.into_iter().flatten().collect())
+    }
+
     /// Index into the positions of a joint's component.
     pub fn coordinate(&self, name: &str, component: usize) -> Result<usize, EnvError> {
         let (address, width) = self.joint(name)?;
@@ -47,9 +74,13 @@ impl Names<'_> {
         }
     }
 
+    fn joint_id(&self, name: &str) -> Result<usize, EnvError> {
+        self.find(Object::mjOBJ_JOINT, "joint", name, self.model.jnt_type().len())
+    }
+
     fn joint(&self, name: &str) -> Result<(usize, usize), EnvError> {
         use mujoco_rs::prelude::MjtJoint;
-        let id = self.find(Object::mjOBJ_JOINT, "joint", name, self.model.jnt_type().len())?;
+        let id = self.joint_id(name)?;
         let width = match self.model.jnt_type()[id] {
             MjtJoint::mjJNT_FREE => 7,
             MjtJoint::mjJNT_BALL => 4,

@@ -1,10 +1,10 @@
 //! What a policy sees.
 
 use super::names::Names;
-use super::state::State;
-use super::task_file::Observation;
+use super::place::Spot;
+use super::state::{Needs, State};
+use super::task_file::{Axis, Function, Observation, Place};
 use crate::EnvError;
-use crate::mujoco::Model;
 
 /// A part of the observation, with its names resolved.
 #[derive(Clone, Debug)]
@@ -14,28 +14,62 @@ pub(super) struct Part {
     size: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum What {
     Positions { from: usize },
     Velocities,
+    PositionsOf(Vec<usize>, Option<Function>),
+    VelocitiesOf(Vec<usize>),
+    ActuatorForces(Vec<usize>),
+    ConstraintForces(Vec<usize>),
     ContactForces,
+    BodyInertias,
+    BodyVelocities,
     Sensors,
-    Offset { body: usize, site: usize },
+    Place { at: Spot, axes: Vec<usize> },
+    Offset { from: Spot, to: Spot, axes: Vec<usize> },
 }
 
 impl Part {
     pub fn resolve(part: &Observation, names: &Names<'_>) -> Result<Self, EnvError> {
+        let (nq, nv) = (names.model.nq() as usize, names.model.nv() as usize);
+        let freedoms = |joints: &Option<Vec<String>>, from: usize| match joints {
+            Some(joints) => names.freedoms(joints),
+            None => Ok((from..nv).collect()),
+        };
         let (what, clip) = match part {
-            Observation::Positions { from, clip } => (What::Positions { from: *from }, *clip),
-            Observation::Velocities { clip } => (What::Velocities, *clip),
+            Observation::Positions { from, joints: None, function: None, clip } => {
+                (What::Positions { from: *from }, *clip)
+            }
+            Observation::Positions { from, joints, function, clip } => {
+                let indices = match joints {
+                    Some(joints) => names.coordinates(joints)?,
+                    None => (*from..nq).collect(),
+                };
+                (What::PositionsOf(indices, *function), *clip)
+            }
+            Observation::Velocities { joints: None, clip } => (What::Velocities, *clip),
+            Observation::Velocities { joints, clip } => (What::VelocitiesOf(freedoms(joints, 0)?), *clip),
+            Observation::ActuatorForces { from, joints, clip } => {
+                (What::ActuatorForces(freedoms(joints, *from)?), *clip)
+            }
+            Observation::ConstraintForces { joints, clip } => {
+                (What::ConstraintForces(freedoms(joints, 0)?), *clip)
+            }
+            Observation::BodyInertias { clip } => (What::BodyInertias, *clip),
+            Observation::BodyVelocities { clip } => (What::BodyVelocities, *clip),
             Observation::ContactForces { clip } => (What::ContactForces, *clip),
             Observation::Sensors { clip } => (What::Sensors, *clip),
-            Observation::Offset { body, site } => {
-                (What::Offset { body: names.body(body)?, site: names.site(site)? }, None)
+            Observation::Place { at, axes, clip } => {
+                (What::Place { at: Spot::resolve(at, names)?, axes: indices(axes.as_deref()) }, *clip)
+            }
+            Observation::Offset { body, site, from, to, axes } => {
+                let (from, to) = ends(body.as_deref(), site.as_deref(), from.as_ref(), to.as_ref(), names)?;
+                (What::Offset { from, to, axes: indices(axes.as_deref()) }, None)
             }
         };
         check_clip(clip, names)?;
-        let size = what.size(names.model);
+        let size = what.size(names);
         if size == 0 {
             return Err(names.invalid(format!("the observation part {part:?} is empty for this model")));
         }
@@ -46,29 +80,47 @@ impl Part {
         self.size
     }
 
-    pub fn needs_contact_forces(&self) -> bool {
-        matches!(self.what, What::ContactForces)
-    }
-
-    pub fn needs_sensors(&self) -> bool {
-        matches!(self.what, What::Sensors)
-    }
-
-    pub fn needs_poses(&self) -> bool {
-        matches!(self.what, What::Offset { .. })
+    pub fn needs(&self) -> Needs {
+        let none = Needs::default();
+        match self.what {
+            What::ActuatorForces(_) => Needs { actuator_forces: true, ..none },
+            What::ConstraintForces(_) => Needs { constraint_forces: true, ..none },
+            What::ContactForces => Needs { contact_forces: true, ..none },
+            What::BodyInertias => Needs { body_inertias: true, ..none },
+            What::BodyVelocities => Needs { body_velocities: true, ..none },
+            What::Sensors => Needs { sensors: true, ..none },
+            What::Place { .. } | What::Offset { .. } => Needs::POSES,
+            What::Positions { .. } | What::Velocities | What::PositionsOf(..) | What::VelocitiesOf(_) => none,
+        }
     }
 
     /// Writes this part at the start of `out` and returns the rest.
     pub fn write<'a>(&self, data: &impl State, out: &'a mut [f64]) -> &'a mut [f64] {
         let (own, rest) = out.split_at_mut(self.size);
-        match self.what {
-            What::Positions { from } => own.copy_from_slice(&data.qpos()[from..]),
+        match &self.what {
+            What::Positions { from } => own.copy_from_slice(&data.qpos()[*from..]),
             What::Velocities => own.copy_from_slice(data.qvel()),
+            What::PositionsOf(indices, function) => {
+                for (value, &i) in own.iter_mut().zip(indices) {
+                    let q = data.qpos()[i];
+                    *value = match function {
+                        None => q,
+                        Some(Function::Sin) => q.sin(),
+                        Some(Function::Cos) => q.cos(),
+                    };
+                }
+            }
+            What::VelocitiesOf(indices) => pick(own, indices, data.qvel()),
+            What::ActuatorForces(indices) => pick(own, indices, data.qfrc_actuator()),
+            What::ConstraintForces(indices) => pick(own, indices, data.qfrc_constraint()),
             What::ContactForces => own.copy_from_slice(data.cfrc_ext()[1..].as_flattened()),
+            What::BodyInertias => own.copy_from_slice(data.cinert()[1..].as_flattened()),
+            What::BodyVelocities => own.copy_from_slice(data.cvel()[1..].as_flattened()),
             What::Sensors => own.copy_from_slice(data.sensordata()),
-            What::Offset { body, site } => {
-                let (from, to) = (data.xpos()[body], data.site_xpos()[site]);
-                own.iter_mut().enumerate().for_each(|(i, value)| *value = to[i] - from[i]);
+            What::Place { at, axes } => pick(own, axes, &at.position(data)),
+            What::Offset { from, to, axes } => {
+                let (from, to) = (from.position(data), to.position(data));
+                own.iter_mut().zip(axes).for_each(|(value, &i)| *value = to[i] - from[i]);
             }
         }
         if let Some([low, high]) = self.clip {
@@ -79,14 +131,45 @@ impl Part {
 }
 
 impl What {
-    fn size(self, model: &Model) -> usize {
+    fn size(&self, names: &Names<'_>) -> usize {
+        let model = names.model;
         match self {
-            What::Positions { from } => (model.nq() as usize).saturating_sub(from),
+            What::Positions { from } => (model.nq() as usize).saturating_sub(*from),
             What::Velocities => model.nv() as usize,
-            What::ContactForces => 6 * (model.nbody() as usize - 1),
+            What::PositionsOf(indices, _)
+            | What::VelocitiesOf(indices)
+            | What::ActuatorForces(indices)
+            | What::ConstraintForces(indices) => indices.len(),
+            What::ContactForces | What::BodyVelocities => 6 * (model.nbody() as usize - 1),
+            What::BodyInertias => 10 * (model.nbody() as usize - 1),
             What::Sensors => model.nsensordata() as usize,
-            What::Offset { .. } => 3,
+            What::Place { axes, .. } | What::Offset { axes, .. } => axes.len(),
         }
+    }
+}
+
+fn pick(own: &mut [f64], indices: &[usize], values: &[f64]) {
+    own.iter_mut().zip(indices).for_each(|(out, &i)| *out = values[i]);
+}
+
+fn indices(axes: Option<&[Axis]>) -> Vec<usize> {
+    axes.map_or_else(|| vec![0, 1, 2], |axes| axes.iter().map(|axis| axis.index()).collect())
+}
+
+/// The ends of an offset: a body and a site, or any two places.
+fn ends(
+    body: Option<&str>,
+    site: Option<&str>,
+    from: Option<&Place>,
+    to: Option<&Place>,
+    names: &Names<'_>,
+) -> Result<(Spot, Spot), EnvError> {
+    match (body, site, from, to) {
+        (Some(body), Some(site), None, None) => {
+            Ok((Spot::Body(names.body(body)?), Spot::Site(names.site(site)?)))
+        }
+        (None, None, Some(from), Some(to)) => Ok((Spot::resolve(from, names)?, Spot::resolve(to, names)?)),
+        _ => Err(names.invalid("an offset leads from a `body` to a `site`, or from a place `from` to `to`")),
     }
 }
 

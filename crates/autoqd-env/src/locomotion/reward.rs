@@ -1,10 +1,12 @@
 //! What a step is worth.
 
+use super::dot::Blas;
 use super::names::Names;
 use super::numpy_sum::sum;
 use super::observation::check_clip;
-use super::state::State;
-use super::task_file::Reward;
+use super::place::{Number, Spot};
+use super::state::{Needs, State};
+use super::task_file::{Effort, Reward};
 use crate::{Action, EnvError};
 
 /// A term of the reward, with its names resolved.
@@ -15,28 +17,40 @@ pub(super) struct Term {
     weight: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum What {
     Velocity { of: Mover, direction: [f64; 3] },
     Healthy,
     Height { body: usize },
-    Control,
-    Contact { clip: [f64; 2] },
-    Distance { body: usize, site: usize },
+    Value { of: Number, scale: f64 },
+    Control(Effort),
+    Contact { clip: [f64; 2], max: f64 },
+    JointVelocities { freedoms: Vec<usize>, weights: Vec<f64> },
+    SiteDistance { body: usize, site: usize },
+    Distance { from: Spot, to: Spot },
+    SquaredDistance { from: Spot, to: Spot, weights: [f64; 3] },
 }
 
-/// What moves: a body, or a sliding joint along its own axis.
-#[derive(Clone, Copy, Debug)]
+/// What moves: a body, a sliding joint along its own axis, or the centre of mass of all bodies.
+#[derive(Clone, Debug)]
 enum Mover {
     Body(usize),
     Coordinate(usize),
+    Center { masses: Vec<f64>, total: f64 },
 }
 
 impl Mover {
-    fn position(self, data: &impl State) -> [f64; 3] {
+    fn position(&self, data: &impl State) -> [f64; 3] {
         match self {
-            Mover::Body(body) => data.xpos()[body],
-            Mover::Coordinate(index) => [data.qpos()[index], 0.0, 0.0],
+            Mover::Body(body) => data.xpos()[*body],
+            Mover::Coordinate(index) => [data.qpos()[*index], 0.0, 0.0],
+            Mover::Center { masses, total } => {
+                let mut moment = [0.0; 3];
+                for (mass, center) in masses.iter().zip(data.xipos()) {
+                    moment.iter_mut().zip(center).for_each(|(sum, x)| *sum += mass * x);
+                }
+                moment.map(|sum| sum / total)
+            }
         }
     }
 }
@@ -47,27 +61,53 @@ pub(super) struct Step<'a> {
     pub healthy: bool,
     /// Seconds of simulated time.
     pub seconds: f64,
+    pub blas: Blas,
 }
 
 impl Term {
     pub fn resolve(term: &Reward, names: &Names<'_>) -> Result<Self, EnvError> {
         let (name, default, weight, what) = match term {
-            Reward::ForwardVelocity { name, body, joint, direction, weight } => {
-                (name, "forward", weight, velocity(body.as_deref(), joint.as_deref(), *direction, names)?)
+            Reward::ForwardVelocity { name, body, joint, center_of_mass, direction, weight } => {
+                let of = mover(body.as_deref(), joint.as_deref(), *center_of_mass, names)?;
+                (name, "forward", *weight, What::Velocity { of, direction: unit(*direction, names)? })
             }
-            Reward::Healthy { name, weight } => (name, "survive", weight, What::Healthy),
+            Reward::Healthy { name, weight } => (name, "survive", *weight, What::Healthy),
             Reward::Height { name, body, weight } => {
-                (name, "height", weight, What::Height { body: names.body(body)? })
+                (name, "height", *weight, What::Height { body: names.body(body)? })
             }
-            Reward::ControlCost { name, weight } => (name, "ctrl", weight, What::Control),
-            Reward::ContactCost { name, weight, clip } => {
+            Reward::Value { name, of, scale, weight } => {
+                if !(scale.is_finite() && *scale > 0.0) {
+                    return Err(names.invalid(format!("scale = {scale}; give a positive number")));
+                }
+                (name, "value", *weight, What::Value { of: Number::resolve(of, names)?, scale: *scale })
+            }
+            Reward::ControlCost { name, weight, of } => (name, "ctrl", *weight, What::Control(*of)),
+            Reward::ContactCost { name, weight, clip, max } => {
                 check_clip(*clip, names)?;
                 let clip = clip.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-                (name, "contact", weight, What::Contact { clip })
+                (name, "contact", *weight, What::Contact { clip, max: max.unwrap_or(f64::INFINITY) })
+            }
+            Reward::VelocityCost { name, joints, weights } => {
+                let freedoms = names.freedoms(joints)?;
+                finite_weights(weights, names)?;
+                if freedoms.len() != weights.len() {
+                    let (n, m) = (freedoms.len(), weights.len());
+                    return Err(names.invalid(format!("velocity-cost: {n} velocities, but {m} weights")));
+                }
+                (name, "velocity", 1.0, What::JointVelocities { freedoms, weights: weights.clone() })
             }
             Reward::SiteDistance { name, body, site, weight } => {
                 let (body, site) = (names.body(body)?, names.site(site)?);
-                (name, "distance", weight, What::Distance { body, site })
+                (name, "distance", *weight, What::SiteDistance { body, site })
+            }
+            Reward::Distance { name, from, to, weight } => {
+                let (from, to) = (Spot::resolve(from, names)?, Spot::resolve(to, names)?);
+                (name, "distance", *weight, What::Distance { from, to })
+            }
+            Reward::SquaredDistance { name, from, to, weights } => {
+                let (from, to) = (Spot::resolve(from, names)?, Spot::resolve(to, names)?);
+                finite_weights(weights, names)?;
+                (name, "distance", 1.0, What::SquaredDistance { from, to, weights: *weights })
             }
         };
         if !weight.is_finite() {
@@ -75,25 +115,40 @@ impl Term {
                 names.invalid(format!("the weight {weight} of the reward term '{default}' is not finite"))
             );
         }
-        Ok(Self { name: name.clone().unwrap_or_else(|| default.to_string()), what, weight: *weight })
+        Ok(Self { name: name.clone().unwrap_or_else(|| default.to_string()), what, weight })
     }
 
     pub fn is_cost(&self) -> bool {
-        matches!(self.what, What::Control | What::Contact { .. } | What::Distance { .. })
+        match self.what {
+            What::Velocity { .. } | What::Healthy | What::Height { .. } | What::Value { .. } => false,
+            What::Control(_)
+            | What::Contact { .. }
+            | What::JointVelocities { .. }
+            | What::SiteDistance { .. }
+            | What::Distance { .. }
+            | What::SquaredDistance { .. } => true,
+        }
     }
 
-    pub fn needs_contact_forces(&self) -> bool {
-        matches!(self.what, What::Contact { .. })
-    }
-
-    pub fn needs_poses(&self) -> bool {
-        let body = matches!(self.what, What::Velocity { of: Mover::Body(_), .. });
-        body || matches!(self.what, What::Height { .. } | What::Distance { .. })
+    pub fn needs(&self) -> Needs {
+        match &self.what {
+            What::Contact { .. } => Needs { contact_forces: true, ..Needs::default() },
+            What::Value { of, .. } => of.needs(),
+            What::Velocity { of: Mover::Coordinate(_), .. }
+            | What::Healthy
+            | What::Control(_)
+            | What::JointVelocities { .. } => Needs::default(),
+            What::Velocity { .. }
+            | What::Height { .. }
+            | What::SiteDistance { .. }
+            | What::Distance { .. }
+            | What::SquaredDistance { .. } => Needs::POSES,
+        }
     }
 
     /// What must be remembered from the state before the step.
     pub fn before(&self, data: &impl State) -> [f64; 3] {
-        match self.what {
+        match &self.what {
             What::Velocity { of, .. } => of.position(data),
             _ => [0.0; 3],
         }
@@ -101,37 +156,73 @@ impl Term {
 
     /// The gain or, for costs, the cost of the step.
     pub fn value(&self, data: &impl State, before: [f64; 3], step: &Step<'_>) -> f64 {
-        match self.what {
+        match &self.what {
             What::Velocity { of, direction } => {
-                self.weight * speed_along(direction, before, of.position(data), step.seconds)
+                self.weight * speed_along(*direction, before, of.position(data), step.seconds)
             }
             What::Healthy => f64::from(u8::from(step.healthy)) * self.weight,
-            What::Height { body } => self.weight * data.xpos()[body][2],
-            What::Control => control_cost(self.weight, step.action),
-            What::Contact { clip } => self.weight * contact_sum(data, clip),
-            What::Distance { body, site } => {
-                self.weight * distance(data.xpos()[body], data.site_xpos()[site])
+            What::Height { body } => self.weight * data.xpos()[*body][2],
+            What::Value { of, scale } => self.weight * (of.value(data) / scale),
+            What::Control(Effort::Action) => control_cost(self.weight, step.action),
+            What::Control(Effort::Control) => control_cost(self.weight, Action::F64(data.ctrl())),
+            What::Contact { clip, max } => (self.weight * contact_sum(data, *clip)).min(*max),
+            What::JointVelocities { freedoms, weights } => {
+                let square = |(&k, weight): (&usize, &f64)| weight * power(data.qvel()[k], 2.0);
+                freedoms.iter().zip(weights).map(square).reduce(|a, b| a + b).unwrap_or(0.0)
+            }
+            What::SiteDistance { body, site } => {
+                self.weight * distance(data.xpos()[*body], data.site_xpos()[*site])
+            }
+            What::Distance { from, to } => {
+                let (from, to) = (from.position(data), to.position(data));
+                self.weight * step.blas.length(std::array::from_fn(|i| to[i] - from[i]))
+            }
+            What::SquaredDistance { from, to, weights } => {
+                let (from, to) = (from.position(data), to.position(data));
+                let part = |i: usize| weights[i] * power(from[i] - to[i], 2.0);
+                (0..3).filter(|&i| weights[i] != 0.0).map(part).reduce(|a, b| a + b).unwrap_or(0.0)
             }
         }
     }
 }
 
-fn velocity(
+fn finite_weights(weights: &[f64], names: &Names<'_>) -> Result<(), EnvError> {
+    match weights.iter().all(|weight| weight.is_finite()) {
+        true => Ok(()),
+        false => Err(names.invalid(format!("weights = {weights:?} are not all finite"))),
+    }
+}
+
+/// The platform's power, as Python calls it for a single number: a product can differ in its last digit.
+#[inline(never)]
+fn power(x: f64, exponent: f64) -> f64 {
+    x.powf(std::hint::black_box(exponent))
+}
+
+fn mover(
     body: Option<&str>,
     joint: Option<&str>,
-    direction: [f64; 3],
+    center: bool,
     names: &Names<'_>,
-) -> Result<What, EnvError> {
-    let of = match (body, joint) {
-        (Some(body), None) => Mover::Body(names.body(body)?),
-        (None, Some(joint)) => Mover::Coordinate(names.single(joint)?),
-        _ => return Err(names.invalid("forward-velocity needs either `body` or `joint`")),
-    };
+) -> Result<Mover, EnvError> {
+    match (body, joint, center) {
+        (Some(body), None, false) => Ok(Mover::Body(names.body(body)?)),
+        (None, Some(joint), false) => Ok(Mover::Coordinate(names.single(joint)?)),
+        (None, None, true) => {
+            let masses = names.model.body_mass().to_vec();
+            let total = sum(masses.len(), |i| masses[i]);
+            Ok(Mover::Center { masses, total })
+        }
+        _ => Err(names.invalid("forward-velocity needs either `body` or `joint` or `center_of_mass = true`")),
+    }
+}
+
+fn unit(direction: [f64; 3], names: &Names<'_>) -> Result<[f64; 3], EnvError> {
     let length = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
     if !(length.is_finite() && length > 0.0) {
         return Err(names.invalid(format!("direction = {direction:?} has no length")));
     }
-    Ok(What::Velocity { of, direction: direction.map(|d| d / length) })
+    Ok(direction.map(|d| d / length))
 }
 
 /// Components without weight are left out, so that along an axis this is that axis' velocity to the bit.

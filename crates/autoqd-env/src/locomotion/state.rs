@@ -11,6 +11,50 @@ pub(crate) trait State {
     fn site_xpos(&self) -> &[[f64; 3]];
     fn cfrc_ext(&self) -> &[[f64; 6]];
     fn sensordata(&self) -> &[f64];
+    fn geom_xpos(&self) -> &[[f64; 3]];
+    fn xipos(&self) -> &[[f64; 3]];
+    fn cinert(&self) -> &[[f64; 10]];
+    fn cvel(&self) -> &[[f64; 6]];
+    fn qfrc_actuator(&self) -> &[f64];
+    fn qfrc_constraint(&self) -> &[f64];
+    fn ctrl(&self) -> &[f64];
+}
+
+/// What a task reads besides positions and velocities; a simulator may leave out the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Where bodies, geoms and sites are.
+    pub poses: bool,
+    pub contact_forces: bool,
+    pub sensors: bool,
+    pub body_inertias: bool,
+    pub body_velocities: bool,
+    pub actuator_forces: bool,
+    pub constraint_forces: bool,
+}
+
+impl Needs {
+    pub const POSES: Self = Self {
+        poses: true,
+        contact_forces: false,
+        sensors: false,
+        body_inertias: false,
+        body_velocities: false,
+        actuator_forces: false,
+        constraint_forces: false,
+    };
+
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            poses: self.poses | other.poses,
+            contact_forces: self.contact_forces | other.contact_forces,
+            sensors: self.sensors | other.sensors,
+            body_inertias: self.body_inertias | other.body_inertias,
+            body_velocities: self.body_velocities | other.body_velocities,
+            actuator_forces: self.actuator_forces | other.actuator_forces,
+            constraint_forces: self.constraint_forces | other.constraint_forces,
+        }
+    }
 }
 
 impl State for Data {
@@ -34,5 +78,26 @@ impl State for Data {
     }
     fn sensordata(&self) -> &[f64] {
         self.sensordata()
+    }
+    fn geom_xpos(&self) -> &[[f64; 3]] {
+        self.geom_xpos()
+    }
+    fn xipos(&self) -> &[[f64; 3]] {
+        self.xipos()
+    }
+    fn cinert(&self) -> &[[f64; 10]] {
+        self.cinert()
+    }
+    fn cvel(&self) -> &[[f64; 6]] {
+        self.cvel()
+    }
+    fn qfrc_actuator(&self) -> &[f64] {
+        self.qfrc_actuator()
+    }
+    fn qfrc_constraint(&self) -> &[f64] {
+        self.qfrc_constraint()
+    }
+    fn ctrl(&self) -> &[f64] {
+        self.ctrl()
     }
 }

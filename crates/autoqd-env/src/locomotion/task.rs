@@ -1,13 +1,14 @@
 //! From a task file to the recipe that worlds are built from.
 
 use super::Locomotion;
+use super::dot::Blas;
 use super::health::Rule;
 use super::measure::{Definition, What};
 use super::names::Names;
 use super::observation::Part;
 use super::reward::Term;
-use super::state::State;
-use super::task_file::{Noise, Reset, TaskFile};
+use super::state::{Needs, State};
+use super::task_file::{Noise, Placed, Range, Reset, RewardOrder, TaskFile};
 use crate::mujoco::{self, Model, Source};
 use crate::{EnvError, EnvSpec, Environment, NumpyRng, Perturbation, Physics, Task, Worlds};
 use std::path::Path;
@@ -32,25 +33,15 @@ pub(crate) struct Recipe {
     pub floor: Option<i32>,
     /// Per geom: the measure whose foot it is.
     pub foot_of_geom: Vec<Option<usize>>,
-    pub needs_contact_forces: bool,
+    pub needs: Needs,
+    pub reward_order: RewardOrder,
+    pub blas: Blas,
     pub notices: Vec<String>,
     /// The same model on the lanes engine, made when first asked for.
     pub lanes: super::lanes::Choice,
 }
 
 impl Recipe {
-    /// Whether the observation holds sensors.
-    pub fn needs_sensors(&self) -> bool {
-        self.observation.iter().any(Part::needs_sensors)
-    }
-
-    /// Whether positions of bodies or sites are read.
-    pub fn needs_poses(&self) -> bool {
-        self.observation.iter().any(Part::needs_poses)
-            || self.rewards.iter().any(Term::needs_poses)
-            || self.health.iter().any(Rule::needs_poses)
-    }
-
     /// Whether every rule of health holds.
     pub fn healthy(&self, state: &impl State) -> bool {
         self.health.iter().all(|rule| rule.holds(state))
@@ -68,34 +59,76 @@ impl Recipe {
 pub(crate) struct Start {
     pub qpos: Vec<f64>,
     pub qvel: Vec<f64>,
-    pub position_noise: f64,
-    pub velocity_noise: f64,
+    pub position_noise: Option<f64>,
+    pub velocity_noise: Option<f64>,
     pub velocity_noise_kind: Noise,
+    pub placed: Vec<PlacedJoints>,
+}
+
+/// Joints that a draw of their own puts somewhere, at rest.
+#[derive(Clone)]
+pub(crate) struct PlacedJoints {
+    coordinates: Vec<usize>,
+    freedoms: Vec<usize>,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    length: Range,
+}
+
+/// Draws of a point before it is taken as it is: a range of lengths that nearly no point of the box has.
+const MOST_DRAWS: usize = 10_000;
+
+impl PlacedJoints {
+    fn draw(&self, rng: &mut NumpyRng, qpos: &mut [f64]) {
+        for _ in 0..MOST_DRAWS {
+            for ((&q, &low), &high) in self.coordinates.iter().zip(&self.low).zip(&self.high) {
+                qpos[q] = if low == high { low } else { rng.uniform(low, high) };
+            }
+            let at = |i: usize| qpos[self.coordinates[i]];
+            if self.length.contains((0..self.coordinates.len()).map(|i| at(i) * at(i)).sum::<f64>().sqrt()) {
+                return;
+            }
+        }
+    }
 }
 
 impl Start {
     /// First the positions of a start, in numpy's order of draws.
     pub fn draw_positions(&self, rng: &mut NumpyRng, qpos: &mut [f64]) {
-        let scale = self.position_noise;
-        for (value, base) in qpos.iter_mut().zip(&self.qpos) {
-            *value = base + rng.uniform(-scale, scale);
+        match self.position_noise {
+            Some(scale) => {
+                for (value, base) in qpos.iter_mut().zip(&self.qpos) {
+                    *value = base + rng.uniform(-scale, scale);
+                }
+            }
+            None => qpos.copy_from_slice(&self.qpos),
+        }
+        for placed in &self.placed {
+            placed.draw(rng, qpos);
         }
     }
 
     /// Then its velocities.
     pub fn draw_velocities(&self, rng: &mut NumpyRng, qvel: &mut [f64]) {
-        let scale = self.velocity_noise;
-        for (value, base) in qvel.iter_mut().zip(&self.qvel) {
-            *value = base
-                + match self.velocity_noise_kind {
-                    Noise::Uniform => rng.uniform(-scale, scale),
-                    Noise::Normal => scale * rng.standard_normal(),
-                };
+        match self.velocity_noise {
+            Some(scale) => {
+                for (value, base) in qvel.iter_mut().zip(&self.qvel) {
+                    *value = base
+                        + match self.velocity_noise_kind {
+                            Noise::Uniform => rng.uniform(-scale, scale),
+                            Noise::Normal => scale * rng.standard_normal(),
+                        };
+                }
+            }
+            None => qvel.copy_from_slice(&self.qvel),
+        }
+        for placed in &self.placed {
+            placed.freedoms.iter().for_each(|&k| qvel[k] = 0.0);
         }
     }
 }
 
-/// A MuJoCo task described by data: the five of Gymnasium, or the user's own task file.
+/// A MuJoCo task described by data: one of Gymnasium's, or the user's own task file.
 ///
 /// ```
 /// use autoqd_env::{Action, LocomotionTask, Perturbation, Seed, Task};
@@ -163,6 +196,12 @@ impl LocomotionTask {
     pub fn untuned(&self) -> Self {
         let recipe = Recipe { model: Arc::clone(&self.recipe.untuned), ..(*self.recipe).clone() };
         Self { recipe: Arc::new(recipe) }
+    }
+
+    /// The same task with the distances of another kind of machine.
+    #[doc(hidden)]
+    pub fn with_blas(&self, blas: Blas) -> Self {
+        Self { recipe: Arc::new(Recipe { blas, ..(*self.recipe).clone() }) }
     }
 
     /// Simulator steps per step of the task.
@@ -266,16 +305,22 @@ fn resolve(
     let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
     let rewards = all(&file.reward, |term| Term::resolve(term, &names))?;
     let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
-    let measures = all(&file.measure, |measure| Definition::resolve(measure, &names))?;
+    let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
+    let measures = all(&file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
     let floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
     let foot_of_geom = feet(&measures, floor, &names)?;
     let start = start(&file.reset, &names)?;
-    let needs_contact_forces =
-        observation.iter().any(Part::needs_contact_forces) || rewards.iter().any(Term::needs_contact_forces);
+    let needs = observation
+        .iter()
+        .map(Part::needs)
+        .chain(rewards.iter().map(Term::needs))
+        .chain(health.iter().map(Rule::needs))
+        .chain(measures.iter().map(Definition::needs))
+        .fold(Needs::default(), Needs::and);
     Ok(Recipe {
         spec: env_spec(file, &model, &observation, &rewards, &measures),
         frame_skip: file.frame_skip,
-        seconds_per_step: model.opt().timestep * file.frame_skip as f64,
+        seconds_per_step,
         terminate_when_unhealthy: file.terminate_when_unhealthy,
         floor: floor.map(|geom| geom as i32),
         start,
@@ -284,7 +329,9 @@ fn resolve(
         health,
         measures,
         foot_of_geom,
-        needs_contact_forces,
+        needs,
+        reward_order: file.reward_order,
+        blas: Blas::Plain,
         notices,
         model,
         untuned,
@@ -337,7 +384,7 @@ fn feet(
 }
 
 fn start(reset: &Reset, names: &Names<'_>) -> Result<Start, EnvError> {
-    let noise_ok = |scale: f64| scale.is_finite() && scale >= 0.0;
+    let noise_ok = |scale: Option<f64>| scale.is_none_or(|scale| scale.is_finite() && scale >= 0.0);
     if !noise_ok(reset.position_noise) || !noise_ok(reset.velocity_noise) {
         return Err(names.invalid("position_noise and velocity_noise must be finite and not negative"));
     }
@@ -350,8 +397,25 @@ fn start(reset: &Reset, names: &Names<'_>) -> Result<Start, EnvError> {
             (model.key_qpos()[key * nq..][..nq].to_vec(), model.key_qvel()[key * nv..][..nv].to_vec())
         }
     };
+    let placed = all(&reset.place, |placed| place(placed, names))?;
     let Reset { position_noise, velocity_noise, velocity_noise_kind, .. } = *reset;
-    Ok(Start { qpos, qvel, position_noise, velocity_noise, velocity_noise_kind })
+    Ok(Start { qpos, qvel, position_noise, velocity_noise, velocity_noise_kind, placed })
+}
+
+fn place(placed: &Placed, names: &Names<'_>) -> Result<PlacedJoints, EnvError> {
+    let Placed { joints, low, high, length } = placed;
+    let coordinates = all(joints, |joint| names.single(joint))?;
+    if joints.is_empty() || low.len() != joints.len() || high.len() != joints.len() {
+        return Err(
+            names.invalid("[[reset.place]] needs joints, and one number of `low` and `high` for each")
+        );
+    }
+    let interval = |(a, b): (&f64, &f64)| a.is_finite() && b.is_finite() && a <= b;
+    if !low.iter().zip(high).all(interval) {
+        return Err(names.invalid(format!("[[reset.place]]: low = {low:?} must not exceed high = {high:?}")));
+    }
+    let freedoms = names.freedoms(joints)?;
+    Ok(PlacedJoints { coordinates, freedoms, low: low.clone(), high: high.clone(), length: *length })
 }
 
 fn env_spec(

@@ -1,4 +1,4 @@
-//! The TOML form of a locomotion task, as written. The five built-in tasks are such files.
+//! The TOML form of a locomotion task, as written. The built-in MuJoCo tasks are such files.
 
 use crate::Perturbation;
 use serde::Deserialize;
@@ -31,6 +31,9 @@ pub(crate) struct TaskFile {
     pub observation: Vec<Observation>,
     /// Terms of the reward.
     pub reward: Vec<Reward>,
+    /// In which order the terms are summed, which decides the last digit.
+    #[serde(default)]
+    pub reward_order: RewardOrder,
     /// Conditions that a healthy state meets, all of them.
     #[serde(default)]
     pub health: Vec<Health>,
@@ -56,12 +59,94 @@ fn one() -> f64 {
 pub(crate) struct Reset {
     /// Keyframe of the model to start from instead of its initial pose at rest.
     pub keyframe: Option<String>,
-    /// Positions get uniform noise from [-s, s].
-    pub position_noise: f64,
-    /// Scale of the velocities' noise.
-    pub velocity_noise: f64,
+    /// Positions get uniform noise from [-s, s]; nothing is drawn without it.
+    pub position_noise: Option<f64>,
+    /// Scale of the velocities' noise; nothing is drawn without it.
+    pub velocity_noise: Option<f64>,
     /// Kind of the velocities' noise.
     pub velocity_noise_kind: Noise,
+    /// Joints that are placed by draws of their own, at rest: goals, objects.
+    pub place: Vec<Placed>,
+}
+
+/// Joints that start at rest at a point drawn from a box.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Placed {
+    /// Hinge or slide joints, one per coordinate of the point.
+    pub joints: Vec<String>,
+    /// Corners of the box; a coordinate whose bounds are equal is not drawn.
+    pub low: Vec<f64>,
+    pub high: Vec<f64>,
+    /// The point is drawn again until its distance from the origin lies in this range.
+    #[serde(default)]
+    pub length: Range,
+}
+
+/// In which order the terms of the reward are summed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RewardOrder {
+    /// The sum of the gains minus the sum of the costs.
+    #[default]
+    GainsThenCosts,
+    /// One after the other.
+    AsListed,
+}
+
+/// A coordinate axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// A point of the world: of a body, a geom or a site, or a fixed one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Place {
+    pub body: Option<String>,
+    pub geom: Option<String>,
+    pub site: Option<String>,
+    pub point: Option<[f64; 3]>,
+}
+
+/// One number of the state: of a joint, of a place along an axis, of a sensor.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Channel {
+    pub joint: Option<String>,
+    pub body: Option<String>,
+    pub geom: Option<String>,
+    pub site: Option<String>,
+    pub sensor: Option<String>,
+    /// Of a body, geom or site.
+    pub axis: Option<Axis>,
+    /// Of a ball or free joint, or of a sensor with several numbers.
+    pub component: usize,
+    /// The velocity of a joint instead of its position.
+    pub rate: bool,
+}
+
+/// A function of an observed position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Function {
+    Sin,
+    Cos,
+}
+
+/// Whose squares a control cost sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Effort {
+    /// The action as the policy gave it, in its precision.
+    #[default]
+    Action,
+    /// The controls that the actuators got.
+    Control,
 }
 
 /// Distribution of start noise.
@@ -93,27 +178,53 @@ pub(crate) enum Observation {
     Positions {
         #[serde(default)]
         from: usize,
+        /// Only those of these joints, in their order.
+        joints: Option<Vec<String>>,
+        function: Option<Function>,
         clip: Option<[f64; 2]>,
     },
-    /// All generalised velocities.
-    Velocities { clip: Option<[f64; 2]> },
+    /// Generalised velocities, all or those of some joints.
+    Velocities { joints: Option<Vec<String>>, clip: Option<[f64; 2]> },
+    /// Forces of the actuators on the degrees of freedom, from index `from` on or of some joints.
+    ActuatorForces {
+        #[serde(default)]
+        from: usize,
+        joints: Option<Vec<String>>,
+        clip: Option<[f64; 2]>,
+    },
+    /// Forces of limits and contacts on the degrees of freedom, all or of some joints.
+    ConstraintForces { joints: Option<Vec<String>>, clip: Option<[f64; 2]> },
+    /// Inertia about the centre of mass of the whole, for every body but the world: ten numbers each.
+    BodyInertias { clip: Option<[f64; 2]> },
+    /// Velocity at the centre of mass of the whole, for every body but the world: six numbers each.
+    BodyVelocities { clip: Option<[f64; 2]> },
+    /// Where something is in the world.
+    Place { at: Place, axes: Option<Vec<Axis>>, clip: Option<[f64; 2]> },
     /// External forces and torques on every body but the world.
     ContactForces { clip: Option<[f64; 2]> },
     /// All sensors of the model.
     Sensors { clip: Option<[f64; 2]> },
-    /// Vector from a body to a site.
-    Offset { body: String, site: String },
+    /// Vector from a body to a site, or between any two places.
+    Offset {
+        body: Option<String>,
+        site: Option<String>,
+        from: Option<Place>,
+        to: Option<Place>,
+        axes: Option<Vec<Axis>>,
+    },
 }
 
 /// A term of the reward. Gains are summed, then costs are summed, then subtracted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Reward {
-    /// Gain: velocity of a body along a direction, or of a sliding joint.
+    /// Gain: velocity of a body along a direction, of a sliding joint, or of the centre of mass of everything.
     ForwardVelocity {
         name: Option<String>,
         body: Option<String>,
         joint: Option<String>,
+        #[serde(default)]
+        center_of_mass: bool,
         #[serde(default = "along_x")]
         direction: [f64; 3],
         #[serde(default = "one")]
@@ -132,10 +243,42 @@ pub(crate) enum Reward {
         #[serde(default = "one")]
         weight: f64,
     },
+    /// Gain: one number of the state over a scale.
+    Value {
+        name: Option<String>,
+        of: Channel,
+        #[serde(default = "one")]
+        scale: f64,
+        #[serde(default = "one")]
+        weight: f64,
+    },
     /// Cost: sum of squared controls.
-    ControlCost { name: Option<String>, weight: f64 },
-    /// Cost: sum of squared external forces, each clipped.
-    ContactCost { name: Option<String>, weight: f64, clip: Option<[f64; 2]> },
+    ControlCost {
+        name: Option<String>,
+        weight: f64,
+        #[serde(default)]
+        of: Effort,
+    },
+    /// Cost: sum of squared external forces, each clipped; the cost is at most `max`.
+    ContactCost { name: Option<String>, weight: f64, clip: Option<[f64; 2]>, max: Option<f64> },
+    /// Cost: sum of squared joint velocities, each with a weight of its own.
+    VelocityCost { name: Option<String>, joints: Vec<String>, weights: Vec<f64> },
+    /// Cost: distance between two places.
+    Distance {
+        name: Option<String>,
+        from: Place,
+        to: Place,
+        #[serde(default = "one")]
+        weight: f64,
+    },
+    /// Cost: squared distance between two places, with a weight per axis.
+    SquaredDistance {
+        name: Option<String>,
+        from: Place,
+        to: Place,
+        #[serde(default = "all_axes")]
+        weights: [f64; 3],
+    },
     /// Cost: distance from a body to a site.
     SiteDistance {
         name: Option<String>,
@@ -144,6 +287,10 @@ pub(crate) enum Reward {
         #[serde(default = "one")]
         weight: f64,
     },
+}
+
+fn all_axes() -> [f64; 3] {
+    [1.0; 3]
 }
 
 fn along_x() -> [f64; 3] {
@@ -161,8 +308,8 @@ pub(crate) enum Health {
         component: usize,
         range: Range,
     },
-    /// Height of a body.
-    Height { body: String, range: Range },
+    /// Height of a body or a site.
+    Height { body: Option<String>, site: Option<String>, range: Range },
     /// Angle in radians between a body's z axis and the vertical.
     Tilt { body: String, range: Range },
     /// All positions from index `positions_from` on and all velocities.
@@ -179,6 +326,8 @@ pub(crate) enum Health {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Measure {
+    /// A statistic over the episode of one number of the state, mapped from [low, high] to [0, 1].
+    Statistic { name: Option<String>, of: Channel, statistic: Statistic, low: f64, high: f64 },
     /// Fraction of the steps in which a geom touches the floor.
     FootContact { name: Option<String>, geom: String },
     /// Span of joint angles over the episode as a fraction of `2 * limit`, averaged over the joints.
@@ -187,4 +336,20 @@ pub(crate) enum Measure {
     JointCorrelation { name: Option<String>, joints: [String; 2] },
     /// Distance between start and end over the length of the path of two sliding joints.
     Straightness { name: Option<String>, joints: [String; 2] },
+}
+
+/// What is told about a number over an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Statistic {
+    /// The mean after every step.
+    Mean,
+    /// The value after the last step.
+    Last,
+    /// The largest minus the smallest value.
+    Range,
+    /// The standard deviation.
+    StandardDeviation,
+    /// Crossings of the running mean, upwards, per second.
+    Frequency,
 }

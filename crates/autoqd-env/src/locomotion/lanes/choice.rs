@@ -54,8 +54,16 @@ impl Choice {
 
 fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
     let backend = Backend::best().ok_or("this CPU has no fused multiply-add")?;
-    if recipe.needs_sensors() {
-        return Err("an observation of sensors is not supported by the lanes engine".to_string());
+    let needs = recipe.needs;
+    let lacking = [
+        (needs.sensors, "a task that reads sensors"),
+        (needs.body_inertias, "an observation of the bodies' inertias"),
+        (needs.body_velocities, "an observation of the bodies' velocities"),
+        (needs.actuator_forces, "a task that reads actuator forces"),
+        (needs.constraint_forces, "a task that reads constraint forces"),
+    ];
+    if let Some((_, what)) = lacking.iter().find(|(needed, _)| *needed) {
+        return Err(format!("{what} is not supported by the lanes engine yet"));
     }
     let converted = convert(&recipe.model).map_err(|e| e.to_string())?;
     let compiled = Compiled::new(&converted.model).map_err(|e| e.to_string())?;

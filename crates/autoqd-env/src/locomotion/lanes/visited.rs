@@ -84,7 +84,7 @@ fn act(
 fn advance(checker: &mut Checker<'_>) {
     for world in &mut checker.pair.worlds {
         world.step();
-        if checker.recipe.needs_contact_forces {
+        if checker.recipe.needs.contact_forces {
             world.rne_post_constraint();
         }
     }

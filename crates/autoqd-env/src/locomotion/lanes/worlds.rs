@@ -15,6 +15,13 @@ struct LaneState {
     xmat: Vec<[f64; 9]>,
     site_xpos: Vec<[f64; 3]>,
     cfrc_ext: Vec<[f64; 6]>,
+    geom_xpos: Vec<[f64; 3]>,
+    xipos: Vec<[f64; 3]>,
+    cinert: Vec<[f64; 10]>,
+    cvel: Vec<[f64; 6]>,
+    qfrc_actuator: Vec<f64>,
+    qfrc_constraint: Vec<f64>,
+    ctrl: Vec<f64>,
 }
 
 impl State for LaneState {
@@ -39,6 +46,27 @@ impl State for LaneState {
     fn sensordata(&self) -> &[f64] {
         &[]
     }
+    fn geom_xpos(&self) -> &[[f64; 3]] {
+        &self.geom_xpos
+    }
+    fn xipos(&self) -> &[[f64; 3]] {
+        &self.xipos
+    }
+    fn cinert(&self) -> &[[f64; 10]] {
+        &self.cinert
+    }
+    fn cvel(&self) -> &[[f64; 6]] {
+        &self.cvel
+    }
+    fn qfrc_actuator(&self) -> &[f64] {
+        &self.qfrc_actuator
+    }
+    fn qfrc_constraint(&self) -> &[f64] {
+        &self.qfrc_constraint
+    }
+    fn ctrl(&self) -> &[f64] {
+        &self.ctrl
+    }
 }
 
 impl LaneState {
@@ -52,6 +80,13 @@ impl LaneState {
             xmat: vec![[0.0; 9]; bodies],
             site_xpos: vec![[0.0; 3]; model.site_bodyid().len()],
             cfrc_ext: vec![[0.0; 6]; bodies],
+            geom_xpos: vec![[0.0; 3]; model.geom_bodyid().len()],
+            xipos: vec![[0.0; 3]; bodies],
+            cinert: vec![[0.0; 10]; bodies],
+            cvel: vec![[0.0; 6]; bodies],
+            qfrc_actuator: vec![0.0; recipe.start.qvel.len()],
+            qfrc_constraint: vec![0.0; recipe.start.qvel.len()],
+            ctrl: vec![0.0; recipe.spec.action_size],
         }
     }
 
@@ -60,11 +95,18 @@ impl LaneState {
             (*position, *rotation) = batch.body_pose(body, lane);
         }
         let model = &recipe.model;
+        let point = |body: usize, p: [f64; 3]| {
+            let (x, r) = (self.xpos[body], &self.xmat[body]);
+            std::array::from_fn(|i| x[i] + r[3 * i] * p[0] + r[3 * i + 1] * p[1] + r[3 * i + 2] * p[2])
+        };
         for (site, position) in self.site_xpos.iter_mut().enumerate() {
-            let body = model.site_bodyid()[site] as usize;
-            let (x, r, p) = (self.xpos[body], &self.xmat[body], model.site_pos()[site]);
-            *position =
-                std::array::from_fn(|i| x[i] + r[3 * i] * p[0] + r[3 * i + 1] * p[1] + r[3 * i + 2] * p[2]);
+            *position = point(model.site_bodyid()[site] as usize, model.site_pos()[site]);
+        }
+        for (geom, position) in self.geom_xpos.iter_mut().enumerate() {
+            *position = point(model.geom_bodyid()[geom] as usize, model.geom_pos()[geom]);
+        }
+        for (body, position) in self.xipos.iter_mut().enumerate() {
+            *position = point(body, model.body_ipos()[body]);
         }
     }
 }
@@ -76,8 +118,6 @@ pub(super) struct LaneWorlds {
     batch: Batch,
     states: Vec<LaneState>,
     episodes: Vec<Episode>,
-    control: Vec<f64>,
-    needs_poses: bool,
 }
 
 impl LaneWorlds {
@@ -86,8 +126,6 @@ impl LaneWorlds {
             batch: Batch::new(Arc::clone(&prepared.compiled), prepared.backend)?,
             states: (0..LANES).map(|_| LaneState::new(&recipe)).collect(),
             episodes: (0..LANES).map(|_| Episode::new(&recipe)).collect(),
-            control: vec![0.0; recipe.spec.action_size],
-            needs_poses: recipe.needs_poses(),
             prepared: Arc::clone(prepared),
             recipe,
         })
@@ -97,10 +135,10 @@ impl LaneWorlds {
         let state = &mut self.states[lane];
         self.batch.qpos(lane, &mut state.qpos);
         self.batch.qvel(lane, &mut state.qvel);
-        if self.needs_poses {
+        if self.recipe.needs.poses {
             state.read_poses(&self.recipe, &self.batch, lane);
         }
-        if self.recipe.needs_contact_forces {
+        if self.recipe.needs.contact_forces {
             self.batch.contact_wrenches(lane, &mut state.cfrc_ext);
         }
         let touches = &mut self.episodes[lane].touches;
@@ -129,12 +167,13 @@ impl Worlds for LaneWorlds {
         self.recipe.start.draw_positions(&mut rng, &mut state.qpos);
         self.recipe.start.draw_velocities(&mut rng, &mut state.qvel);
         self.batch.set_state(lane, &state.qpos, &state.qvel);
-        if self.needs_poses {
+        if self.recipe.needs.poses {
             self.batch.forward_kinematics();
             state.read_poses(&self.recipe, &self.batch, lane);
         }
         // Contact forces are computed after a step only.
         state.cfrc_ext.fill([0.0; 6]);
+        state.ctrl.fill(0.0);
         self.episodes[lane].start(&self.recipe, &self.states[lane], observation);
         Ok(())
     }
@@ -154,8 +193,9 @@ impl Worlds for LaneWorlds {
             if !self.episodes[lane].alive {
                 return Err(EnvError::NotReset { task: self.recipe.spec.name.clone() });
             }
-            (0..width).for_each(|i| self.control[i] = action.get(i));
-            self.batch.set_control(lane, &self.control);
+            let state = &mut self.states[lane];
+            (0..width).for_each(|i| state.ctrl[i] = action.get(i));
+            self.batch.set_control(lane, &state.ctrl);
             self.episodes[lane].remember(&self.recipe, &self.states[lane]);
             mask |= 1 << lane;
         }
