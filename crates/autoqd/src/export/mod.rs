@@ -15,9 +15,9 @@ use std::path::Path;
 pub enum TableFormat {
     /// Columns with types; what pandas, polars and DuckDB read.
     Parquet,
-    /// Text; lists are spread over several columns.
+    /// Text; lists are spread over several columns. Nothing but the columns: no metadata.
     Csv,
-    /// numpy arrays, one per column.
+    /// numpy arrays, one per column, and the metadata as JSON in a text.
     Npz,
     /// Tensors, one per column; what PyTorch and JAX read.
     Safetensors,
@@ -54,7 +54,7 @@ impl std::str::FromStr for TableFormat {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|f| f.as_str() == word);
-        found.ok_or_else(|| "expected one of parquet, csv, npz, safetensors".to_owned())
+        found.ok_or_else(|| format!("expected one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }
 

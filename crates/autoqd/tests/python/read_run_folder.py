@@ -35,7 +35,8 @@ metadata = {k.decode(): v.decode() for k, v in table.schema.metadata.items()}
 assert metadata["autoqd.meta.task"] == "swimmer" and metadata["autoqd.version"] == "2"
 
 arrays = np.load(run / "archive.npz")
-assert sorted(arrays.files) == sorted(columns)
+assert sorted(arrays.files) == sorted([*columns, "metadata"])
+assert json.loads(str(arrays["metadata"]))["task"] == "swimmer"
 for name, values in columns.items():
     assert arrays[name].dtype == values.dtype and np.array_equal(arrays[name], values), name
 
