@@ -18,6 +18,8 @@ _PARTS = {
     "_run": ["run", "resume"],
     "_reading": ["Run", "Policy", "Explorer"],
     "_film": ["Film"],
+    "_search": ["Search"],
+    "loggers": ["loggers"],
 }
 _WHERE = {name: module for module, names in _PARTS.items() for name in names}
 

@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 
-from autoqd import _frames, _native
-from autoqd._errors import Error
+from autoqd import _frames, _gym, _native
+from autoqd._errors import Error, SettingError
 
 
 class Policy:
@@ -224,14 +224,30 @@ class Run:
             save: A file to write as well: .gif, or .mp4 where the program ffmpeg is installed.
             seconds: Seconds shown at most.
             rate: Frames per second.
-            size: Width and height in pixels.
+            size: Width and height in pixels. An environment of Gymnasium is shown in its own size, rate and colours.
             dark: Dark ground.
             friction_scale, mass_scale: Factors on the friction and mass of the task.
         """
         from autoqd import _film
 
+        if self.task.startswith(_gym.PREFIX):
+            return self._render_gym(id, save, seconds, (friction_scale, mass_scale))
         width, height = size
         frames, _ = self._reader.frames(id, rate, seconds, width, height, dark, friction_scale, mass_scale)
+        if save is not None:
+            _film.save(frames, save, rate)
+        return frames
+
+    def _render_gym(self, id, save, seconds, scales):
+        from autoqd import _film
+
+        if scales != (1.0, 1.0):
+            raise SettingError("friction_scale and mass_scale: an environment of Gymnasium cannot be changed this way")
+        policy = self.policy(id)
+        columns = self._reader.columns()
+        seed = columns["seeds"][columns["id"].tolist().index(policy.id), 0]
+        frames, rate, _ = _gym.render(self.task, policy, seed)
+        frames = frames[: max(1, int(seconds * rate))]
         if save is not None:
             _film.save(frames, save, rate)
         return frames

@@ -4,12 +4,15 @@ import contextlib
 import signal
 import threading
 
-from autoqd import _native, _progress
+from autoqd import _gym, _native, _progress
+from autoqd._errors import SettingError
 
 
 def run(
     task=None,
     *,
+    env=None,
+    env_args=None,
     method="autoqd",
     preset="quick",
     seed=0,
@@ -29,6 +32,14 @@ def run(
 
     Args:
         task: A name of ``autoqd env list``, Gymnasium's id of one of these tasks, or the path of a task file.
+        env: In place of a task, an environment of Gymnasium: its id, or a function that returns one. Observations are a
+            Box or a Dict of Boxes (flattened), actions a Box with bounds or Discrete (the largest output is taken).
+            Policies are evaluated in as many worker processes as `threads` says, by default one per core; what is found
+            does not depend on their number. A run whose environment is a function that no module holds, as in a notebook,
+            is continued with ``autoqd.resume(path, env=function)``.
+        env_args: Arguments of the environment, for instance ``{"continuous": True}``. Two are known for every one:
+            "max_episode_steps", and "objective_min", the lowest return that counts (by default a little below what random
+            actions get).
         method: What tells behaviours apart: "autoqd", "regular", "aurora", "lstm-aurora", or "dvd-es".
         preset: Settings to start from: "quick" (seconds to minutes), "paper", or another preset.
         seed: The same settings and seed give the same archive, byte for byte, on any number of threads.
@@ -37,7 +48,8 @@ def run(
         progress: Whether to show progress.
         callbacks: Functions that get a dict after every iteration: every column of metrics.csv and timing.csv and the
             numbers of the method alone. One that returns True ends the run with a checkpoint; an exception does so too,
-            and is raised when the checkpoint is written.
+            and is raised when the checkpoint is written. If it has methods ``start(facts)`` and ``finish(run)``, they are
+            called before the first and after the last iteration; `autoqd.loggers` has some.
         max_seconds: Stops, with a checkpoint, after this time.
         max_env_steps: Stops, with a checkpoint, after this many environment steps of the whole run.
         **settings: Any setting of docs/config-reference.md. Those of a section are a dict, ``policy={"hidden": [32]}``,
@@ -54,6 +66,12 @@ def run(
         >>> len(found) > 0
         True
     """
+    if env is not None:
+        if task is not None:
+            raise SettingError("task and env: give one of them")
+        task = _gym.name_of(env, env_args)
+    elif env_args is not None:
+        raise SettingError("env_args without env: they are the arguments of an environment of Gymnasium")
     for name, value in [("task", task), ("method", method), ("seed", seed)]:
         if value is not None:
             settings[name] = value
@@ -67,6 +85,7 @@ def run(
 def resume(
     path,
     *,
+    env=None,
     iterations=None,
     threads=None,
     checkpoint_every=None,
@@ -79,6 +98,7 @@ def resume(
 
     Args:
         path: The folder of the run.
+        env: The function that makes the environment, if the run was started with one that no module holds.
         iterations: More iterations than the run was started with.
         threads: Worker threads.
         checkpoint_every: Iterations between checkpoints.
@@ -91,6 +111,11 @@ def resume(
         >>> autoqd.resume(folder, iterations=5, progress=False).status["iteration"]
         5
     """
+
+    if env is not None:
+        from autoqd._reading import Run
+
+        _gym.register_function(Run(path).task, env)
 
     def start(listen):
         return _native.resume(path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, listen)
@@ -108,9 +133,11 @@ def _work(start, progress, callbacks):
             path, _ = start(listener)
         finally:
             listener.close()
+    found = Run(path)
+    listener.finish(found)
     if listener.raised is not None:
         raise listener.raised
-    return Run(path)
+    return found
 
 
 class _Listener:
@@ -125,19 +152,30 @@ class _Listener:
     def __call__(self, event, facts):
         if self._progress is not None:
             self._progress(event, facts)
-        if event == "iteration" and self.raised is None:
-            for callback in self._callbacks:
-                try:
-                    self.stop |= callback(dict(facts)) is True
-                except BaseException as error:  # Raised again by _work, once the checkpoint is written.
-                    self.raised = error
-                    self.stop = True
-                    break
+        if event == "iteration":
+            self._tell(lambda callback: callback(dict(facts)))
+        elif event == "start":
+            self._tell(lambda callback: _optional(callback, "start")(dict(facts)))
         return self.stop
+
+    def finish(self, run):
+        self._tell(lambda callback: _optional(callback, "finish")(run))
+
+    def _tell(self, tell):
+        for callback in self._callbacks:
+            try:
+                self.stop |= tell(callback) is True
+            except BaseException as error:  # Raised again by _work, once the checkpoint is written.
+                self.raised = self.raised or error
+                self.stop = True
 
     def close(self):
         if self._progress is not None:
             self._progress.close()
+
+
+def _optional(callback, method):
+    return getattr(callback, method, lambda _: None)
 
 
 @contextlib.contextmanager

@@ -48,7 +48,7 @@ fn causes<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 's
 /// Whether an error is about what the caller asked for.
 fn is_setting(error: &(dyn StdError + 'static)) -> bool {
     error.is::<autoqd::config::ConfigError>()
-        || matches!(error.downcast_ref(), Some(EnvError::UnknownTask { .. } | EnvError::TaskValue { .. }))
+        || matches!(error.downcast_ref(), Some(EnvError::UnknownTask { .. }))
         || matches!(error.downcast_ref(), Some(autoqd_measure::MeasureError::Setting { .. }))
         || match error.downcast_ref() {
             // Transparent: the error inside is not among the causes.

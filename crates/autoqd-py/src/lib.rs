@@ -6,12 +6,15 @@
 #![deny(missing_docs)]
 
 mod errors;
+mod gym;
 mod policy;
 mod program;
 mod reader;
 mod registry;
 mod run;
+mod search;
 mod values;
+mod workers;
 
 use pyo3::prelude::*;
 
@@ -23,5 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     policy::register(module)?;
     reader::register(module)?;
+    search::register(module)?;
+    workers::register(module)?;
     Ok(())
 }

@@ -24,6 +24,24 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gif, module)?)
 }
 
+/// The columns of a table of elites by name: numbers of every elite, or rows of numbers.
+pub fn columns<'py>(py: Python<'py>, table: &ArchiveTable) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    let rows = table.len();
+    for column in table.columns() {
+        let shape = column.width.map_or(vec![rows], |width| vec![rows, width]);
+        match column.data {
+            ColumnData::U64(values) => {
+                columns.set_item(column.name, array(py, values.into_owned(), &shape)?)?
+            }
+            ColumnData::F64(values) => {
+                columns.set_item(column.name, array(py, values.into_owned(), &shape)?)?
+            }
+        }
+    }
+    Ok(columns)
+}
+
 /// Frames, of shape (frames, height, width, 3), as an animated GIF of so many per second.
 #[pyfunction]
 fn gif<'py>(
@@ -104,20 +122,7 @@ impl Reader {
     /// The columns of the archive by name: numbers of every elite, or rows of numbers.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = py.detach(|| self.table())?;
-        let columns = PyDict::new(py);
-        for column in table.columns() {
-            let rows = table.len();
-            let shape = column.width.map_or(vec![rows], |width| vec![rows, width]);
-            match column.data {
-                ColumnData::U64(values) => {
-                    columns.set_item(column.name, array(py, values.into_owned(), &shape)?)?
-                }
-                ColumnData::F64(values) => {
-                    columns.set_item(column.name, array(py, values.into_owned(), &shape)?)?
-                }
-            }
-        }
-        Ok(columns)
+        columns(py, &table)
     }
 
     /// The policy with an id; the best one without.

@@ -21,8 +21,7 @@ use crate::values;
 /// Adds what is in this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
-    module.add_function(wrap_pyfunction!(resume, module)?)?;
-    module.add_function(wrap_pyfunction!(resolve, module)?)
+    module.add_function(wrap_pyfunction!(resume, module)?)
 }
 
 /// Starts a run and works on it until it ends; returns its folder and why it ended.
@@ -72,23 +71,11 @@ fn resume(
     })
 }
 
-/// The complete configuration that settings give, as TOML.
-#[pyfunction]
-fn resolve(
-    py: Python<'_>,
-    preset: Option<String>,
-    config: Option<PathBuf>,
-    settings: &Bound<'_, PyDict>,
-) -> PyResult<String> {
-    let settings = values::table(settings)?;
-    py.detach(|| Ok(layered(preset.as_deref(), config, settings)?.to_toml()))
-}
-
 /// Where settings given in Python are said to come from.
 const ORIGIN: &str = "settings";
 
 /// Preset, file and settings, each on top of the one before, as a run uses them.
-pub fn layered(preset: Option<&str>, file: Option<PathBuf>, settings: Table) -> PyResult<RunConfig> {
+fn layered(preset: Option<&str>, file: Option<PathBuf>, settings: Table) -> PyResult<RunConfig> {
     let registry = registry();
     let mut layers = Layers::new(&registry).preset(preset.unwrap_or("paper")).map_err(exception)?;
     if let Some(file) = file {

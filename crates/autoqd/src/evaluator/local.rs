@@ -72,7 +72,11 @@ impl Evaluator for LocalEvaluator {
         let probes = probes.iter().map(|probe| self.kinds.decode(probe)).collect::<Result<Vec<_>, _>>()?;
         let jobs = candidates.len() * candidates.episodes;
         let queue = Queue::new(candidates.len(), candidates.episodes);
-        let finished = self.pool.broadcast(|_| self.run_worker(candidates, &probes, &queue));
+        let finished = match self.pool.current_num_threads() {
+            // The calling thread is as good as one other, and may hold what a task in another language needs.
+            1 => vec![self.run_worker(candidates, &probes, &queue)],
+            _ => self.pool.broadcast(|_| self.run_worker(candidates, &probes, &queue)),
+        };
         let mut episodes: Vec<Option<Episode>> = vec![None; jobs];
         for worker in finished {
             for (job, episode) in worker? {

@@ -8,11 +8,13 @@ mod probe;
 mod queue;
 mod record;
 mod rollout;
+mod told;
 pub mod wire;
 
 pub use local::LocalEvaluator;
 pub use probe::{Probe, ProbeKind, ProbeKinds, Step, Watcher};
 pub use record::{Record, Trajectory, Transitions};
+pub use told::{ToldEpisode, ToldEvaluator};
 
 use serde::{Deserialize, Serialize};
 

@@ -27,7 +27,7 @@ use crate::policy::PolicySpec;
 use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
 use crate::run_folder::IterationRow;
 use crate::seeds;
-use crate::trainer::{Iteration, Times, Totals};
+use crate::trainer::{Iteration, Refit, Times, Totals};
 use build::Sizes;
 
 /// A search that can be advanced one iteration at a time, saved and continued.
@@ -68,6 +68,15 @@ pub struct Search {
     scheduler: Scheduler<Box<dyn SearchEmitter>>,
     iteration: u64,
     totals: Totals,
+    /// The start of an iteration that has not ended.
+    asked: Option<Asked>,
+}
+
+/// How an iteration started.
+#[derive(Default)]
+struct Asked {
+    refit: Option<Refit>,
+    times: Times,
 }
 
 impl Search {
@@ -135,6 +144,7 @@ impl Search {
             scheduler,
             iteration,
             totals,
+            asked: None,
         })
     }
 
@@ -193,16 +203,44 @@ impl Search {
         self.iteration >= self.config.iterations
     }
 
-    /// One iteration.
+    /// Starts the next iteration: refits if it is time, and asks the emitters. Returns the candidates, row after row;
+    /// the same ones until [`Search::step`] ends the iteration.
+    ///
+    /// Only a search whose evaluations happen elsewhere needs this, to know what to evaluate: see
+    /// [`ToldEvaluator`](crate::evaluator::ToldEvaluator).
+    pub fn ask(&mut self) -> Result<&[f64], Error> {
+        if self.asked.is_none() {
+            let mut clock = Clock::start();
+            let refit = self.refit_if_due(self.iteration + 1)?;
+            let refit_time = clock.lap();
+            self.pool.install(|| self.scheduler.ask(&self.archive).map(|_| ()))?;
+            self.asked = Some(Asked {
+                refit,
+                times: Times { refit: refit_time, ask: clock.lap(), ..Times::default() },
+            });
+        }
+        Ok(self.scheduler.solutions().as_slice())
+    }
+
+    /// Whether an iteration was started that has not ended, in which case the state cannot be saved.
+    pub fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Seeds of the episodes of the candidates asked for, row-major, one row per candidate.
+    pub fn asked_seeds(&self) -> Vec<u64> {
+        self.seeds(self.scheduler.ids())
+    }
+
+    /// One iteration, or the rest of one that [`Search::ask`] started. After an error in the evaluations of the latter the
+    /// candidates are still those that were asked for.
     pub fn step(&mut self) -> Result<Iteration, Error> {
+        self.ask()?;
         let iteration = self.iteration + 1;
         let mut clock = Clock::start();
-        let refit = self.refit_if_due(iteration)?;
-        let refit_time = clock.lap();
-        self.pool.install(|| self.scheduler.ask(&self.archive).map(|_| ()))?;
-        let ask = clock.lap();
         let evaluations = self.evaluate_iteration(iteration)?;
-        let evaluate = clock.lap();
+        let Asked { refit, mut times } = self.asked.take().unwrap_or_default();
+        times.evaluate = clock.lap();
         let elites_before = self.result().len();
         let tell = self.insert(iteration, &evaluations)?;
         if !self.previews(iteration) {
@@ -216,7 +254,7 @@ impl Search {
         if let Some(refit) = &refit {
             refit.write(&mut metrics);
         }
-        let times = Times { ask, evaluate, tell: clock.lap(), refit: refit_time };
+        times.tell = clock.lap();
         Ok(Iteration { metrics, refit, times, ..Iteration::default() })
     }
 
