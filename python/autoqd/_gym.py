@@ -19,6 +19,8 @@ CALL = "call:"
 RANDOM_EPISODES = 4
 """Episodes of random actions by which the lowest return that counts is estimated."""
 OURS = ("objective_min",)
+OF_VECTORS = ("render_mode", "num_envs", "vectorization_mode", "vector_kwargs")
+"""What the spec of an environment says about how it was used, and not about what it is."""
 
 _functions = {}
 _facts = {}
@@ -31,24 +33,44 @@ def register_function(name, function):
 
 
 def name_of(env, arguments=None):
-    """The task name of an id or a function, with the arguments of the environment."""
+    """The task name of an id, a function, an environment or a vector environment, with the arguments of the environment."""
     arguments = dict(arguments or {})
-    if isinstance(env, str):
-        name = env if env.startswith(PREFIX) else PREFIX + env
-    elif callable(env):
-        name = f"{PREFIX}{CALL}{env.__module__}:{getattr(env, '__qualname__', type(env).__qualname__)}"
-    else:
-        raise SettingError(
-            f"env={env!r}: expected Gymnasium's id of an environment, or a function that returns an environment"
-        )
+    if not isinstance(env, str) and not callable(env):
+        env, own = _origin(env)
+        arguments = {**own, **arguments}
+    name = PREFIX + (env.removeprefix(PREFIX) if isinstance(env, str) else CALL + _place(env))
     for key, value in arguments.items():
-        if _value(repr(value)) != value and not isinstance(value, str):
+        if not isinstance(value, str) and _value(repr(value)) != value:
             raise SettingError(f"env_args: {key}={value!r} has no plain form; give a function that makes the environment")
     written = "&".join(f"{key}={value if isinstance(value, str) else repr(value)}" for key, value in arguments.items())
-    name += ("&" if "?" in name else "?") + written if written else ""
+    if written:
+        name += ("&" if "?" in name else "?") + written
     if callable(env):
         register_function(name, env)
     return name
+
+
+def _place(function):
+    """Where a function is found again."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _origin(env):
+    """What makes an environment like this one, and with which arguments: its id, or a function."""
+    gymnasium = _gymnasium()
+    if not isinstance(env, (gymnasium.Env, gymnasium.vector.VectorEnv)):
+        raise SettingError(
+            f"env={env!r}: expected Gymnasium's id of an environment, an environment, or a function that returns one"
+        )
+    functions = getattr(env, "env_fns", None)
+    if env.spec is None and functions:
+        return functions[0], {}
+    if env.spec is None or env.spec.additional_wrappers or env.spec.kwargs.get("wrappers"):
+        raise SettingError(f"env={env}: it does not say how it was made; give a function that returns such an environment")
+    limit = {} if env.spec.max_episode_steps is None else {"max_episode_steps": env.spec.max_episode_steps}
+    arguments = {key: value for key, value in env.spec.kwargs.items() if key not in OF_VECTORS}
+    return env.spec.id, {**limit, **arguments}
 
 
 def parse(name):

@@ -29,7 +29,7 @@ class Policy:
         >>> best = found.policy()
         >>> one = best(numpy.zeros(best.observation_size))
         >>> many = best(numpy.zeros((5, best.observation_size)))
-        >>> one.shape == (best.action_size,) and (many == one).all()
+        >>> one.shape == (best.action_size,) and bool((many == one).all())
         True
     """
 

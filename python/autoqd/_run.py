@@ -32,8 +32,8 @@ def run(
 
     Args:
         task: A name of ``autoqd env list``, Gymnasium's id of one of these tasks, or the path of a task file.
-        env: In place of a task, an environment of Gymnasium: its id, or a function that returns one. Observations are a
-            Box or a Dict of Boxes (flattened), actions a Box with bounds or Discrete (the largest output is taken).
+        env: In place of a task, an environment of Gymnasium: its id, a function that returns one, or an environment or
+            vector environment, of which the workers make single ones like it. Observations are a Box or a Dict of Boxes (flattened), actions a Box with bounds or Discrete (the largest output is taken).
             Policies are evaluated in as many worker processes as `threads` says, by default one per core; what is found
             does not depend on their number. A run whose environment is a function that no module holds, as in a notebook,
             is continued with ``autoqd.resume(path, env=function)``.

@@ -32,7 +32,7 @@ class Search:
 
     Example:
         >>> import autoqd, numpy
-        >>> search = autoqd.Search(2, [-1.0], [1.0], emitters=2, batch_size=4, episodes=1)
+        >>> search = autoqd.Search(2, [-1.0], [1.0], objective_min=-1000, emitters=2, batch_size=4)
         >>> for _ in range(3):
         ...     candidates = search.ask()
         ...     episodes = []

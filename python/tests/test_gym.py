@@ -101,6 +101,24 @@ def test_an_id_that_only_this_process_knows(tmp_path):
     assert len(found) > 4 and found.task == "gym:autoqd-tests/Point-v0"
 
 
+@pytest.mark.parametrize("make", [lambda: gymnasium.make("Pendulum-v1", g=9.0), lambda: gymnasium.make_vec("Pendulum-v1", 2, g=9.0)])
+def test_an_environment_stands_for_more_like_it(make, tmp_path):
+    env = make()
+    settings = {**SMALL, "iterations": 1}
+    found = autoqd.run(env=env, env_args={"max_episode_steps": 10}, out=tmp_path / "run", **settings)
+    env.close()
+    assert found.task == "gym:Pendulum-v1?max_episode_steps=10&g=9.0"
+    assert (found.frame("archive", "numpy")["length_mean"] == 10).all() and len(found) > 0
+
+
+def test_a_vector_environment_of_functions(point, tmp_path):
+    env = gymnasium.vector.SyncVectorEnv([make_point, make_point])
+    found = autoqd.run(env=env, env_args=LIMIT, out=tmp_path / "run", **SMALL)
+    assert archive_bytes(found) == archive_bytes(point)
+    with pytest.raises(ValueError, match="does not say how it was made"):
+        autoqd.run(env=Point(), out=tmp_path / "other", **SMALL)
+
+
 def test_lunar_lander_from_python_and_from_the_program(tmp_path):
     arguments = {"continuous": True, "max_episode_steps": 60}
     settings = {**SMALL, "iterations": 2, "update_schedule": []}
