@@ -23,6 +23,7 @@ mod env_command;
 mod eval_command;
 mod explore_command;
 mod export_command;
+mod init_command;
 mod layer_args;
 mod measuring;
 mod notes;
@@ -107,6 +108,8 @@ enum Command {
     Sweep(sweep_command::SweepArgs),
     /// Keep finished runs as small folders, and make the page of results from them
     Results(results_command::ResultsArgs),
+    /// Write a first task file for a MuJoCo model, and say what the model has
+    Init(init_command::InitArgs),
     /// Control tasks: list them, show one, compare with recordings of Gymnasium
     Env(env_command::EnvArgs),
     /// The fast simulator: compare it with libmujoco, in agreement and speed
@@ -172,6 +175,7 @@ fn carry_out(command: Command, registry: &Registry, out: &mut dyn Write) -> anyh
         Command::Cluster(args) => cluster_command::run(&args, registry, out),
         Command::Sweep(args) => sweep_command::run(&args, registry, out),
         Command::Results(args) => results_command::run(&args, registry, out),
+        Command::Init(args) => init_command::run(&args, registry, out),
         Command::Env(args) => env_command::run(&args, registry, out),
         Command::Physics(args) => physics_command::run(&args, registry, out),
     }

@@ -62,7 +62,7 @@ pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
 pub use environment::{Action, EnvSpec, Environment, MeasureSpec, Transition};
 pub use error::EnvError;
 #[cfg(feature = "mujoco")]
-pub use locomotion::{Blas, Locomotion, LocomotionTask, lanes};
+pub use locomotion::{Blas, Draft, Locomotion, LocomotionTask, lanes};
 pub use perturbation::{Margin, Perturbation};
 pub use planar_arm::PlanarArmTask;
 pub use point_maze::PointMazeTask;

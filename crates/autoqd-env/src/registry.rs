@@ -103,6 +103,14 @@ pub fn load_task(name_or_path: &str, perturbation: &Perturbation) -> Result<Arc<
         }
         return (entry.build)(entry.name, perturbation);
     }
+    if name_or_path.to_lowercase().ends_with(".xml") {
+        return Err(EnvError::TaskFile {
+            path: name_or_path.to_string(),
+            message: format!(
+                "this is a model, not a task; write a task file for it with: autoqd init {name_or_path}"
+            ),
+        });
+    }
     if name_or_path.ends_with(".toml") || Path::new(name_or_path).is_file() {
         return from_file(name_or_path, perturbation);
     }

@@ -6,7 +6,16 @@ use autoqd_env::{LocomotionTask, NumpyRng, Perturbation};
 use autoqd_lanes::{Backend, LANES};
 use std::f64::consts::PI;
 
-const TASKS: [&str; 5] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"];
+const TASKS: [&str; 8] = [
+    "ant",
+    "half-cheetah",
+    "hopper",
+    "inverted-double-pendulum",
+    "inverted-pendulum",
+    "reacher",
+    "swimmer",
+    "walker2d",
+];
 const AMPLITUDES: [f64; 3] = [0.05, 0.3, 1.0];
 
 /// The largest deviation over `steps` steps of eight worlds per amplitude, without resets: they fall and rest.

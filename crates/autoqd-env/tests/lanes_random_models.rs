@@ -70,11 +70,20 @@ impl Generator {
             false => String::new(),
         };
         let impratio = self.pick(&[1.0, 1.0, 1.0, 3.0]);
+        let limits = match self.chance(0.2) {
+            true => {
+                let (iterations, points) = (self.pick(&[1, 2, 5]), self.pick(&[2, 4, 6, 10]));
+                format!("iterations=\"{iterations}\" ls_iterations=\"{points}\"")
+            }
+            false => String::new(),
+        };
         let _ = write!(
             self.xml,
-            "<mujoco><option timestep=\"{timestep}\" integrator=\"{integrator}\" {medium} impratio=\"{impratio}\">"
+            "<mujoco><option timestep=\"{timestep}\" integrator=\"{integrator}\" {medium} \
+             impratio=\"{impratio}\" {limits}>"
         );
-        self.xml.push_str("<flag island=\"disable\"/></option><worldbody>");
+        let island = if self.chance(0.5) { "disable" } else { "enable" };
+        let _ = write!(self.xml, "<flag island=\"{island}\"/></option><worldbody>");
         let tilt = if self.chance(0.3) { format!("euler=\"{}\"", self.vector(15.0)) } else { String::new() };
         let friction = self.number(0.1, 1.5);
         let softness = self.softness();
@@ -83,12 +92,17 @@ impl Generator {
             "<geom type=\"plane\" size=\"9 9 1\" {tilt} contype=\"0\" conaffinity=\"1\" \
              friction=\"{friction} 0.01 0.001\" condim=\"3\" {softness}/>"
         );
-        let trees = if self.chance(0.2) { 2 } else { 1 };
+        let trees = self.pick(&[1, 1, 2, 3]);
         for tree in 0..trees {
             let height = self.number(0.1, 0.6);
             self.tree(height, tree as f64 * 0.4);
         }
-        self.xml.push_str("</worldbody><actuator>");
+        self.xml.push_str("</worldbody>");
+        if let Some(joint) = self.scalar_joints.first() {
+            // It only measures.
+            let _ = write!(self.xml, "<tendon><fixed><joint joint=\"{joint}\" coef=\"2\"/></fixed></tendon>");
+        }
+        self.xml.push_str("<actuator>");
         for joint in std::mem::take(&mut self.scalar_joints) {
             self.actuator(&joint);
         }

@@ -6,7 +6,16 @@ use autoqd_env::{
     Action, EnvError, Environment, LocomotionTask, Margin, Perturbation, Physics, Seed, Task, Transition,
 };
 
-const TASKS: [&str; 5] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"];
+const TASKS: [&str; 8] = [
+    "ant",
+    "half-cheetah",
+    "hopper",
+    "inverted-double-pendulum",
+    "inverted-pendulum",
+    "reacher",
+    "swimmer",
+    "walker2d",
+];
 
 fn close(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max)
@@ -25,7 +34,11 @@ fn compare(task: &LocomotionTask, steps: usize) {
         let seed = Seed::from(100 + lane as u64);
         worlds.reset(lane, &seed, &mut observations[lane * length..(lane + 1) * length]).unwrap();
         reference[lane].reset(Some(&seed), &mut expected).unwrap();
-        assert_eq!(expected, observations[lane * length..(lane + 1) * length], "{name}: the same start");
+        // Positions and velocities are the same to the bit; where bodies are, and forces, to rounding.
+        let apart = close(&observations[lane * length..(lane + 1) * length], &expected);
+        let tolerance =
+            if ["inverted-double-pendulum", "reacher"].contains(&&name[..]) { 1e-11 } else { 0.0 };
+        assert!(apart <= tolerance, "{name}: the same start, but for {apart:e}");
     }
     let mut rng = stream(7);
     let mut active = vec![true; lanes];
@@ -89,7 +102,7 @@ const TENDON: &str = r#"<mujoco><option timestep="0.01"/><worldbody>
   <body pos="0 0 1"><joint name="shoulder" type="hinge" axis="0 1 0"/><geom type="capsule" size="0.05 0.2"/>
     <body pos="0 0 -0.4"><joint name="elbow" type="hinge" axis="0 1 0"/><geom type="capsule" size="0.05 0.2"/></body>
   </body></worldbody>
-  <tendon><fixed name="hamstring"><joint joint="shoulder" coef="1"/><joint joint="elbow" coef="-1"/></fixed></tendon>
+  <tendon><fixed name="hamstring" stiffness="3"><joint joint="shoulder" coef="1"/><joint joint="elbow" coef="-1"/></fixed></tendon>
   <actuator><motor joint="shoulder"/></actuator></mujoco>"#;
 
 const TASK_FILE: &str = r#"

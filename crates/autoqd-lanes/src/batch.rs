@@ -32,7 +32,7 @@ use std::sync::Arc;
 ///     options: Options {
 ///         timestep: 0.001, integrator: Integrator::RungeKutta4, gravity: [0.0, 0.0, -9.81], density: 0.0,
 ///         viscosity: 0.0, impedance_ratio: 1.0, tolerance: 1e-8, line_search_tolerance: 0.01,
-///         iterations: 100, line_search_iterations: 50,
+///         iterations: 100, line_search_iterations: 50, islands: true,
 ///     },
 ///     bodies: vec![world, bob],
 ///     joints: vec![hinge],
@@ -152,6 +152,11 @@ impl Batch {
         self.engine.forward_kinematics();
     }
 
+    /// Evaluates all forces and accelerations of all worlds at their present states, without advancing time.
+    pub fn forward_dynamics(&mut self) {
+        self.engine.forward_dynamics();
+    }
+
     /// Calls `report` with the index, in [`crate::model::Model::pairs`], of every contact of a world at the last
     /// evaluation. A pair can touch at several points.
     pub fn contact_pairs(&self, lane: usize, mut report: impl FnMut(usize)) {
@@ -162,6 +167,16 @@ impl Batch {
     /// evaluation: MuJoCo's `cfrc_ext` where nothing else acts from outside.
     pub fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {
         self.engine.contact_wrenches(lane, out);
+    }
+
+    /// Force of limits and contacts on every degree of freedom at the last evaluation: MuJoCo's `qfrc_constraint`.
+    pub fn constraint_forces(&self, lane: usize, out: &mut [f64]) {
+        self.engine.constraint_forces(lane, out);
+    }
+
+    /// Force of the actuators on every degree of freedom at the last evaluation: MuJoCo's `qfrc_actuator`.
+    pub fn actuator_forces(&self, lane: usize, out: &mut [f64]) {
+        self.engine.actuator_forces(lane, out);
     }
 
     /// Number of worlds.

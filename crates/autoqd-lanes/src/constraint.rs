@@ -190,6 +190,14 @@ impl<F: Lane, const D: usize> Slot<F, D> {
     }
 }
 
+impl<F, const D: usize> Slot<F, D> {
+    /// The degrees of freedom that the contact of one lane acts on.
+    #[inline(always)]
+    pub(crate) fn touched_by(&self, lane: usize) -> u64 {
+        self.forward[lane] | self.backward[lane]
+    }
+}
+
 /// Contacts in a space of `D` dimensions, compacted per lane, so that the cost follows the lane with most contacts
 /// and not the union of all.
 ///
@@ -325,6 +333,7 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
                 put(mask, reference, &mut slot.references[i]);
             }
             slot.touched |= 7 << freedom;
+            lanes_of(group).for_each(|lane| slot.forward[lane] = 7 << freedom);
         }
     }
 

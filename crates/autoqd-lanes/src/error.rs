@@ -24,7 +24,7 @@ pub enum LanesError {
 impl std::fmt::Display for LanesError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unsupported { what } => write!(f, "{what} is not supported by the lanes engine"),
+            Self::Unsupported { what } => write!(f, "{what} is not supported by the lanes engine yet"),
             Self::Invalid { what } => write!(f, "the model is inconsistent: {what}"),
             Self::Backend { backend } => {
                 write!(f, "this CPU cannot run the {backend} back end; choose one of Backend::available()")

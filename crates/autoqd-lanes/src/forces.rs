@@ -5,7 +5,8 @@ use crate::model::JointKind;
 use crate::simd::{LANES, Lane};
 use crate::vector::{normalized, quaternion_product};
 
-/// Adds springs, dampers and actuators to `force`. `scratch` has one entry per degree of freedom.
+/// Adds springs, dampers and actuators to `force`. `scratch` has one entry per degree of freedom; `actuator_forces` gets
+/// the forces of the actuators before their gears.
 #[inline(always)]
 pub(crate) fn add_joint_forces<F: Lane>(
     model: &Compiled,
@@ -14,6 +15,7 @@ pub(crate) fn add_joint_forces<F: Lane>(
     control: &[F],
     force: &mut [F],
     scratch: &mut [F],
+    actuator_forces: &mut [F],
 ) {
     for (k, freedom) in model.freedoms.iter().enumerate() {
         if freedom.damping != 0.0 {
@@ -24,17 +26,19 @@ pub(crate) fn add_joint_forces<F: Lane>(
         add_spring(spring, qpos, force);
     }
     if model.force_clamps.is_empty() {
-        for (actuator, &control) in model.actuators.iter().zip(control) {
+        for ((actuator, &control), kept) in model.actuators.iter().zip(control).zip(actuator_forces) {
             let k = actuator.freedom;
             let f = actuator_force(actuator, qpos, qvel, control);
+            *kept = f;
             force[k] = f.mul_add(F::splat(actuator.gear), force[k]);
         }
         return;
     }
     scratch.fill(F::zero());
-    for (actuator, &control) in model.actuators.iter().zip(control) {
+    for ((actuator, &control), kept) in model.actuators.iter().zip(control).zip(actuator_forces) {
         let k = actuator.freedom;
         let f = actuator_force(actuator, qpos, qvel, control);
+        *kept = f;
         scratch[k] = f.mul_add(F::splat(actuator.gear), scratch[k]);
     }
     for &(k, range) in &model.force_clamps {

@@ -35,6 +35,8 @@ pub struct Options {
     pub iterations: usize,
     /// Most evaluations of one line search.
     pub line_search_iterations: usize,
+    /// Whether trees that no constraint couples are solved apart, each with its own stopping test.
+    pub islands: bool,
 }
 
 /// A rigid body. The first of a model is the world, and parents come before their children.

@@ -171,6 +171,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             &state.control,
             &mut smooth.force,
             &mut smooth.scratch,
+            &mut smooth.actuator,
         );
         smooth.acceleration.copy_from_slice(&smooth.force);
         F::solve(&model.tree, &smooth.factors, &smooth.inverse_diagonal, &mut smooth.acceleration);
@@ -286,7 +287,10 @@ pub(crate) trait Engine: Send {
     fn body_pose(&self, body: usize, lane: usize) -> Pose;
     fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize));
     fn forward_kinematics(&mut self);
+    fn forward_dynamics(&mut self);
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]);
+    fn constraint_forces(&self, lane: usize, out: &mut [f64]);
+    fn actuator_forces(&self, lane: usize, out: &mut [f64]);
 }
 
 fn write<F: Lane>(column: &mut [F], lane: usize, values: &[f64]) {
@@ -355,8 +359,27 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
         ids.filter(|&id| id != NO_CONTACT).for_each(|id| report(self.model.contacts[id as usize].law.pair));
     }
 
+    fn constraint_forces(&self, lane: usize, out: &mut [f64]) {
+        read(&self.newton.force, lane, out);
+    }
+
+    fn actuator_forces(&self, lane: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        for (actuator, force) in self.model.actuators.iter().zip(&self.smooth.actuator) {
+            out[actuator.freedom] += force.get(lane) * actuator.gear;
+        }
+        for &(k, [low, high]) in &self.model.force_clamps {
+            out[k] = out[k].max(low).min(high);
+        }
+    }
+
     fn forward_kinematics(&mut self) {
         F::smooth(self);
+    }
+
+    fn forward_dynamics(&mut self) {
+        self.active = ALL & !self.diverged;
+        self.forward();
     }
 
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {

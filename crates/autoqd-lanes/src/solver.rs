@@ -6,10 +6,15 @@
 
 use crate::compile::Compiled;
 use crate::constraint::{Contacts, LimitRow, Limits, Slot, times};
+use crate::islands::Islands;
 use crate::kernels::Kernels;
+use crate::line_search::limited_step;
 use crate::packed;
 use crate::pattern::Pattern;
 use crate::simd::{Lane, Mask};
+
+/// With as many points every line search ends at the minimum.
+const MANY_POINTS: usize = 50;
 
 /// Quantities of the smooth dynamics the solver starts from.
 pub(crate) struct Smooth<F> {
@@ -21,6 +26,8 @@ pub(crate) struct Smooth<F> {
     pub(crate) force: Vec<F>,
     pub(crate) acceleration: Vec<F>,
     pub(crate) scratch: Vec<F>,
+    /// Force of every actuator before its gear.
+    pub(crate) actuator: Vec<F>,
 }
 
 impl<F: Lane> Smooth<F> {
@@ -34,18 +41,20 @@ impl<F: Lane> Smooth<F> {
             force: column(),
             acceleration: column(),
             scratch: column(),
+            actuator: vec![F::zero(); model.controls()],
         }
     }
 }
 
 /// Work space of the solver.
 pub(crate) struct Newton<F> {
+    pub(crate) islands: Islands<F>,
     hessian: Vec<F>,
     inverse_diagonal: Vec<F>,
     gradient: Vec<F>,
     direction: Vec<F>,
     /// M a and M p.
-    mass_acceleration: Vec<F>,
+    pub(crate) mass_acceleration: Vec<F>,
     mass_direction: Vec<F>,
     mass_warm: Vec<F>,
     /// Force of the constraints on each degree of freedom.
@@ -56,6 +65,7 @@ impl<F: Lane> Newton<F> {
     pub(crate) fn new(model: &Compiled) -> Self {
         let column = || vec![F::zero(); model.freedoms()];
         Self {
+            islands: Islands::new(model),
             hessian: vec![F::zero(); model.full.entries()],
             inverse_diagonal: column(),
             gradient: column(),
@@ -92,12 +102,22 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             self.newton.force.fill(F::zero());
             return;
         }
-        let trace = packed::trace(&model.tree, &self.smooth.mass);
+        let constrained = self.limits.lanes | self.contacts.lanes();
+        let running = self.start(constrained).and(F::Mask::from_bits(self.live & constrained));
+        if model.islands {
+            self.solve_islands(running);
+        } else {
+            self.iterate(running, packed::trace(&model.tree, &self.smooth.mass));
+        }
+    }
+
+    /// Newton's iterations from the present point; the stopping tests are relative to `trace`.
+    #[inline(always)]
+    pub(crate) fn iterate(&mut self, mut running: F::Mask, trace: F) {
+        let model = self.model;
         let scale = F::one() / trace;
         let tolerance = F::splat(model.options.tolerance);
         let half_scale = scale * F::splat(0.5);
-        let constrained = self.limits.lanes | self.contacts.lanes();
-        let mut running = self.start(constrained).and(F::Mask::from_bits(self.live & constrained));
         let mut improved = F::Mask::from_bits(u8::MAX);
         for iteration in 0.. {
             let norm = self.gradient();
@@ -123,6 +143,10 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             }
             let decrease = self.line_search(running, trace) * scale;
             improved = decrease.lt(tolerance).not();
+            if model.options.line_search_iterations < MANY_POINTS {
+                // A search that ended early may have gone uphill, which is no reason to stop.
+                improved = improved.or(decrease.lt(F::zero()));
+            }
         }
     }
 
@@ -308,7 +332,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         let tolerance = length.sqrt() * F::splat(options.tolerance * options.line_search_tolerance) * trace;
         let (rows, slots) = (self.limits.rows_mut(), self.contacts.slots_mut());
         let most = options.line_search_iterations;
-        let step = exact_step(rows, slots, [linear, quadratic], tolerance, running, most).keep(running);
+        let step = if most < MANY_POINTS {
+            limited_step(rows, slots, [linear, quadratic], tolerance, running, most)
+        } else {
+            exact_step(rows, slots, [linear, quadratic], tolerance, running, most)
+        };
+        let step = step.keep(running);
         let half = F::splat(0.5);
         let mut change = (step * step).mul_add(quadratic * half, step * linear);
         for (k, p) in direction.iter().enumerate() {

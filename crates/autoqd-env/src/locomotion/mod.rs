@@ -2,6 +2,7 @@
 
 mod builtin;
 mod dot;
+mod draft;
 mod environment;
 mod episode;
 mod health;
@@ -18,6 +19,7 @@ mod task;
 mod task_file;
 
 pub use dot::Blas;
+pub use draft::Draft;
 pub use environment::Locomotion;
 use episode::Episode;
 use state::State;

@@ -167,6 +167,9 @@ pub struct Compiled {
     /// Entries of the solver's matrix when bodies of different branches touch.
     pub(crate) full: Pattern,
     pub(crate) planar: Option<PlanarPlan>,
+    /// Degrees of freedom of every tree, and whether trees that nothing couples are solved apart.
+    pub(crate) trees: Vec<u64>,
+    pub(crate) islands: bool,
     /// Of every body of the model: the moving body it is welded to, its pose there, the first body of its tree.
     pub(crate) frames: Vec<Frame>,
     pub(crate) implicit_damping: bool,
@@ -195,6 +198,7 @@ impl Compiled {
         let freedoms = freedom_plans(model, &bodies);
         let tree = Pattern::tree(&parent_freedoms(&bodies, freedoms.len()));
         let full = Pattern::full(freedoms.len());
+        let trees = trees(&bodies);
         let mut compiled = Self {
             options: model.options.clone(),
             coordinates: model.joints.iter().map(|j| j.kind.coordinates()).sum(),
@@ -206,6 +210,8 @@ impl Compiled {
             contacts: contact::compile(model, &bodies, &frames)?,
             implicit_damping: model.options.integrator == Integrator::Euler { implicit_damping: true }
                 && model.freedoms.iter().any(|f| f.damping > 0.0),
+            islands: model.options.islands && trees.len() > 1,
+            trees,
             bodies,
             joints,
             freedoms,
@@ -352,6 +358,18 @@ fn parent_freedoms(bodies: &[MovingBody], size: usize) -> Vec<Option<usize>> {
         }
     }
     parents
+}
+
+/// The degrees of freedom of every tree.
+fn trees(bodies: &[MovingBody]) -> Vec<u64> {
+    let mut roots: Vec<(usize, u64)> = Vec::new();
+    for body in &bodies[1..] {
+        match roots.iter_mut().find(|(root, _)| *root == body.root) {
+            Some((_, members)) => *members |= body.chain,
+            None => roots.push((body.root, body.chain)),
+        }
+    }
+    roots.into_iter().map(|(_, members)| members).collect()
 }
 
 fn highest_bit(chain: u64) -> Option<usize> {

@@ -59,8 +59,6 @@ fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
         (needs.sensors, "a task that reads sensors"),
         (needs.body_inertias, "an observation of the bodies' inertias"),
         (needs.body_velocities, "an observation of the bodies' velocities"),
-        (needs.actuator_forces, "a task that reads actuator forces"),
-        (needs.constraint_forces, "a task that reads constraint forces"),
     ];
     if let Some((_, what)) = lacking.iter().find(|(needed, _)| *needed) {
         return Err(format!("{what} is not supported by the lanes engine yet"));

@@ -56,6 +56,7 @@ fn options(model: &Model) -> lanes::Options {
         line_search_tolerance: opt.ls_tolerance,
         iterations: opt.iterations.max(0) as usize,
         line_search_iterations: opt.ls_iterations.max(0) as usize,
+        islands: !disabled(model, Disable::mjDSBL_ISLAND),
     }
 }
 

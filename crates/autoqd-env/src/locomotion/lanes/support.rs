@@ -47,11 +47,15 @@ const HARMLESS: i32 = Disable::mjDSBL_EQUALITY as i32
 
 fn options(model: &Model) -> Result<(), LanesError> {
     let opt = model.opt();
-    if !matches!(opt.integrator, 0 | 1) {
-        return unsupported("an implicit integrator");
+    match opt.integrator {
+        0 | 1 => {}
+        2 => return unsupported("the integrator implicit"),
+        _ => return unsupported("the integrator implicitfast"),
     }
-    if opt.solver != 2 {
-        return unsupported("a constraint solver other than Newton");
+    match opt.solver {
+        2 => {}
+        1 => return unsupported("the constraint solver CG"),
+        _ => return unsupported("the constraint solver PGS"),
     }
     if opt.cone != 0 {
         return unsupported("the elliptic friction cone");
@@ -62,20 +66,36 @@ fn options(model: &Model) -> Result<(), LanesError> {
     if opt.wind != [0.0; 3] {
         return unsupported("wind");
     }
-    let flags = opt.disableflags & !HARMLESS;
-    if flags != 0 {
-        return unsupported(format!("the combination of disabled features {flags:#x}"));
+    let off = |flag: Disable| opt.disableflags & flag as i32 != 0;
+    for (flag, what) in [
+        (Disable::mjDSBL_CONSTRAINT, "a model without constraints (flag constraint=\"disable\")"),
+        (Disable::mjDSBL_WARMSTART, "a solver without warm start (flag warmstart=\"disable\")"),
+        (Disable::mjDSBL_ACTUATION, "a model without actuation (flag actuation=\"disable\")"),
+        (Disable::mjDSBL_REFSAFE, "a solref below two time steps (flag refsafe=\"disable\")"),
+    ] {
+        if off(flag) {
+            return unsupported(what);
+        }
     }
-    let energy = Enable::mjENBL_ENERGY as i32;
-    if opt.enableflags & !energy != 0 {
-        return unsupported(format!("the optional feature {:#x}", opt.enableflags & !energy));
+    if opt.disableflags & !HARMLESS != 0 {
+        return unsupported("one of the model's disabled features");
+    }
+    let on = |flag: Enable| opt.enableflags & flag as i32 != 0;
+    for (flag, what) in [
+        (Enable::mjENBL_OVERRIDE, "an override of contact parameters (flag override=\"enable\")"),
+        (Enable::mjENBL_FWDINV, "the comparison of forward and inverse dynamics (flag fwdinv=\"enable\")"),
+        (Enable::mjENBL_INVDISCRETE, "discrete inverse dynamics (flag invdiscrete=\"enable\")"),
+        (Enable::mjENBL_SLEEP, "sleeping islands (flag sleep=\"enable\")"),
+    ] {
+        if on(flag) {
+            return unsupported(what);
+        }
+    }
+    if opt.enableflags & !(Enable::mjENBL_ENERGY as i32) != 0 {
+        return unsupported("one of the model's optional features");
     }
     if opt.disableactuator != 0 {
         return unsupported("a disabled actuator group");
-    }
-    // libmujoco then solves each tree by itself, with its own stopping test.
-    if model.ffi().ntree > 1 && opt.disableflags & Disable::mjDSBL_ISLAND as i32 == 0 {
-        return unsupported("a model of several trees with constraint islands");
     }
     Ok(())
 }
@@ -84,7 +104,6 @@ fn options(model: &Model) -> Result<(), LanesError> {
 fn things(model: &Model) -> Result<(), LanesError> {
     let ffi = model.ffi();
     let kinds = [
-        (ffi.ntendon, Object::mjOBJ_TENDON, "tendon"),
         (ffi.neq, Object::mjOBJ_EQUALITY, "equality constraint"),
         (ffi.nflex, Object::mjOBJ_FLEX, "flex"),
         (ffi.nplugin, Object::mjOBJ_PLUGIN, "plugin"),
@@ -93,6 +112,9 @@ fn things(model: &Model) -> Result<(), LanesError> {
         if count > 0 {
             return unsupported(named(model, object, kind, 0));
         }
+    }
+    if let Some(tendon) = (0..ffi.ntendon as usize).find(|&t| acts(model, t)) {
+        return unsupported(named(model, Object::mjOBJ_TENDON, "tendon", tendon));
     }
     if ffi.nmocap > 0 {
         return unsupported("a mocap body");
@@ -104,6 +126,18 @@ fn things(model: &Model) -> Result<(), LanesError> {
         return unsupported("a delay of an actuator or sensor");
     }
     Ok(())
+}
+
+/// Whether a tendon does more than measure its length. (One that an actuator pulls is found with the actuator.)
+fn acts(model: &Model, tendon: usize) -> bool {
+    model.tendon_stiffness()[tendon] != 0.0
+        || model.tendon_damping()[tendon] != 0.0
+        || model.tendon_frictionloss()[tendon] != 0.0
+        || model.tendon_armature()[tendon] != 0.0
+        || model.tendon_limited()[tendon]
+        || model.tendon_actfrclimited()[tendon]
+        || model.tendon_stiffnesspoly()[tendon].iter().any(|&c| c != 0.0)
+        || model.tendon_dampingpoly()[tendon].iter().any(|&c| c != 0.0)
 }
 
 fn bodies(model: &Model) -> Result<(), LanesError> {
@@ -158,13 +192,27 @@ fn actuator(model: &Model, i: usize) -> Result<(), LanesError> {
     let name = || named(model, Object::mjOBJ_ACTUATOR, "actuator", i);
     let joint = model.actuator_trnid()[i][0] as usize;
     let scalar = |j: usize| matches!(model.jnt_type()[j], MjtJoint::mjJNT_HINGE | MjtJoint::mjJNT_SLIDE);
-    if model.actuator_trntype()[i] != MjtTrn::mjTRN_JOINT || !scalar(joint) {
-        return unsupported(format!("the transmission of {} (not to a hinge or slide)", name()));
+    let to = match model.actuator_trntype()[i] {
+        MjtTrn::mjTRN_JOINT if scalar(joint) => None,
+        MjtTrn::mjTRN_JOINT => Some("a ball or free joint"),
+        MjtTrn::mjTRN_TENDON => Some("a tendon"),
+        MjtTrn::mjTRN_SITE => Some("a site"),
+        MjtTrn::mjTRN_BODY => Some("a body (adhesion)"),
+        _ => Some("something else than a hinge or slide"),
+    };
+    if let Some(to) = to {
+        return unsupported(format!("the transmission of {} to {to}", name()));
     }
     let gain = model.actuator_gaintype()[i] == MjtGain::mjGAIN_FIXED;
     let bias = matches!(model.actuator_biastype()[i], MjtBias::mjBIAS_NONE | MjtBias::mjBIAS_AFFINE);
-    if model.actuator_dyntype()[i] != MjtDyn::mjDYN_NONE || !gain || !bias {
-        return unsupported(format!("the dynamics, gain or bias of {}", name()));
+    if model.actuator_dyntype()[i] != MjtDyn::mjDYN_NONE {
+        return unsupported(format!("the activation dynamics of {}", name()));
+    }
+    if !gain || !bias {
+        return unsupported(format!(
+            "the gain or bias of {} (a muscle, or one that depends on the state)",
+            name()
+        ));
     }
     if model.actuator_ctrlnum()[i] != 1 || model.actuator_ctrladr()[i] as usize != i {
         return unsupported(format!("the controls of {}", name()));

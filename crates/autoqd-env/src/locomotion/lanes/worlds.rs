@@ -141,6 +141,12 @@ impl LaneWorlds {
         if self.recipe.needs.contact_forces {
             self.batch.contact_wrenches(lane, &mut state.cfrc_ext);
         }
+        if self.recipe.needs.constraint_forces {
+            self.batch.constraint_forces(lane, &mut state.qfrc_constraint);
+        }
+        if self.recipe.needs.actuator_forces {
+            self.batch.actuator_forces(lane, &mut state.qfrc_actuator);
+        }
         let touches = &mut self.episodes[lane].touches;
         touches.fill(false);
         self.batch.contact_pairs(lane, |pair| {
@@ -167,13 +173,21 @@ impl Worlds for LaneWorlds {
         self.recipe.start.draw_positions(&mut rng, &mut state.qpos);
         self.recipe.start.draw_velocities(&mut rng, &mut state.qvel);
         self.batch.set_state(lane, &state.qpos, &state.qvel);
-        if self.recipe.needs.poses {
+        state.ctrl.fill(0.0);
+        let needs = self.recipe.needs;
+        if needs.constraint_forces || needs.actuator_forces {
+            self.batch.set_control(lane, &state.ctrl);
+            self.batch.forward_dynamics();
+            self.batch.constraint_forces(lane, &mut state.qfrc_constraint);
+            self.batch.actuator_forces(lane, &mut state.qfrc_actuator);
+        } else if needs.poses {
             self.batch.forward_kinematics();
+        }
+        if needs.poses {
             state.read_poses(&self.recipe, &self.batch, lane);
         }
         // Contact forces are computed after a step only.
         state.cfrc_ext.fill([0.0; 6]);
-        state.ctrl.fill(0.0);
         self.episodes[lane].start(&self.recipe, &self.states[lane], observation);
         Ok(())
     }

@@ -1,0 +1,74 @@
+//! `autoqd init`: a first task file for a model.
+
+use anyhow::{Context, ensure};
+use autoqd::registry::Registry;
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::notes::note;
+
+/// Arguments of `autoqd init`.
+#[derive(Args)]
+pub struct InitArgs {
+    /// MJCF file
+    model: PathBuf,
+    /// Task file to write; the model's name with .toml, in the present folder, if left out
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the task file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the task file and says what the model has.
+#[cfg(feature = "mujoco")]
+pub fn run(args: &InitArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let file = task_file(args);
+    ensure!(
+        args.force || !file.exists(),
+        "{} exists; choose another with --out, or replace it with --force",
+        file.display()
+    );
+    let draft = autoqd_env::Draft::new(&args.model, &relative(&args.model, &file)?)?;
+    write!(out, "{}", draft.inventory)?;
+    for notice in &draft.notices {
+        note!("notice: {notice}");
+    }
+    std::fs::write(&file, &draft.task).with_context(|| format!("{} cannot be written", file.display()))?;
+    let name = file.display().to_string();
+    let task = registry.task(&name, &autoqd_env::Perturbation::default())?;
+    writeln!(out, "simulator       {}", task.physics_note(autoqd_env::Physics::Auto))?;
+    writeln!(out, "wrote {name}; look at it, change it, and start with")?;
+    writeln!(out, "  autoqd env show {name}")?;
+    writeln!(out, "  autoqd run --task {name}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses the command.
+#[cfg(not(feature = "mujoco"))]
+pub fn run(_args: &InitArgs, _registry: &Registry, _out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    anyhow::bail!("a model needs MuJoCo; build the program with --features mujoco")
+}
+
+#[cfg(feature = "mujoco")]
+fn task_file(args: &InitArgs) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| {
+        let stem = args.model.file_stem().unwrap_or("task".as_ref());
+        PathBuf::from(stem).with_extension("toml")
+    })
+}
+
+/// The model as the task file names it: its bare name beside it, else the whole path.
+#[cfg(feature = "mujoco")]
+fn relative(model: &Path, file: &Path) -> anyhow::Result<String> {
+    let model = model.canonicalize().with_context(|| format!("model {} cannot be read", model.display()))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().with_context(|| format!("{} is no folder", folder.display()))?;
+    let shown = match model.strip_prefix(&folder) {
+        Ok(inside) => inside,
+        Err(_) => &model,
+    };
+    Ok(shown.display().to_string())
+}

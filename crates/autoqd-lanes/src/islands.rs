@@ -1,0 +1,179 @@
+//! Constraint islands: trees that constraints couple are solved together, others apart, each with its own stopping test.
+//!
+//! In pass p every lane solves its p-th island. The rows of its other islands have no weight in that pass, and the
+//! degrees of freedom outside keep the acceleration of the smooth dynamics, so they add exact zeros.
+
+use crate::compile::Compiled;
+use crate::constraint::lanes_of;
+use crate::kernels::Kernels;
+use crate::simd::{LANES, Lane, Mask};
+use crate::solver::Problem;
+
+/// Work space for models of several trees.
+pub(crate) struct Islands<F> {
+    /// Per lane: the degrees of freedom of each island.
+    members: [Vec<u64>; LANES],
+    /// Where every pass starts, and what all passes found.
+    start: Vec<F>,
+    mass_start: Vec<F>,
+    acceleration: Vec<F>,
+    force: Vec<F>,
+    /// Weights and final residuals of the rows.
+    limit_weights: Vec<F>,
+    limit_residuals: Vec<[F; 2]>,
+    slot_weights: Vec<F>,
+    slot_residuals: Vec<[[F; 4]; 2]>,
+}
+
+impl<F: Lane> Islands<F> {
+    pub(crate) fn new(model: &Compiled) -> Self {
+        let (freedoms, limits, slots) = match model.islands {
+            true => (model.freedoms(), model.limits.len(), model.most_contacts()),
+            false => (0, 0, 0),
+        };
+        let column = |n: usize| vec![F::zero(); n];
+        Self {
+            members: std::array::from_fn(|_| Vec::with_capacity(model.trees.len())),
+            start: column(freedoms),
+            mass_start: column(freedoms),
+            acceleration: column(freedoms),
+            force: column(freedoms),
+            limit_weights: column(limits),
+            limit_residuals: vec![[F::zero(); 2]; limits],
+            slot_weights: column(slots),
+            slot_residuals: vec![[[F::zero(); 4]; 2]; slots],
+        }
+    }
+
+    /// Adds a row over some degrees of freedom: the islands of the trees it touches become one.
+    fn couple(&mut self, lane: usize, trees: &[u64], touched: u64) {
+        let mut joined = trees.iter().filter(|&&tree| tree & touched != 0).fold(0, |all, tree| all | tree);
+        self.members[lane].retain(|&island| {
+            let apart = island & joined == 0;
+            if !apart {
+                joined |= island;
+            }
+            apart
+        });
+        self.members[lane].push(joined);
+    }
+
+    /// Lanes whose `pass`-th island has degree of freedom `k`.
+    fn lanes_with(&self, pass: usize, k: usize) -> u8 {
+        (0..LANES).fold(0, |bits, lane| {
+            let inside = self.members[lane].get(pass).is_some_and(|island| island >> k & 1 == 1);
+            bits | (u8::from(inside) << lane)
+        })
+    }
+}
+
+impl<F: Kernels, const D: usize> Problem<'_, F, D> {
+    /// Solves the islands of the running lanes one after the other.
+    #[inline(always)]
+    pub(crate) fn solve_islands(&mut self, running: F::Mask) {
+        self.find_islands();
+        let freedoms = self.acceleration.len();
+        let passes = self.newton.islands.members.iter().map(Vec::len).max().unwrap_or(0);
+        {
+            let (islands, smooth) = (&mut self.newton.islands, self.smooth);
+            islands.start.copy_from_slice(self.acceleration);
+            islands.mass_start.copy_from_slice(&self.newton.mass_acceleration);
+            islands.acceleration.copy_from_slice(&smooth.acceleration);
+            islands.force.fill(F::zero());
+            for (i, row) in self.limits.rows().iter().enumerate() {
+                islands.limit_weights[i] = row.weight;
+                islands.limit_residuals[i] = [row.residual; 2];
+            }
+            for (i, slot) in self.contacts.slots().iter().enumerate() {
+                islands.slot_weights[i] = slot.weight;
+                islands.slot_residuals[i] = [slot.residuals; 2];
+            }
+        }
+        for pass in 0..passes {
+            let mut trace = F::zero();
+            let mut anywhere = 0;
+            for k in 0..freedoms {
+                let bits = self.newton.islands.lanes_with(pass, k);
+                anywhere |= bits;
+                let inside = F::Mask::from_bits(bits);
+                let (islands, smooth) = (&self.newton.islands, self.smooth);
+                let (start, mass_start) = (islands.start[k], islands.mass_start[k]);
+                self.acceleration[k] = F::select(inside, start, smooth.acceleration[k]);
+                self.newton.mass_acceleration[k] = F::select(inside, mass_start, smooth.force[k]);
+                trace = trace + smooth.mass[self.model.tree.diagonal(k)].keep(inside);
+            }
+            self.only_rows_of(pass);
+            let lanes = F::Mask::from_bits(anywhere);
+            let trace = F::select(lanes, trace, F::one());
+            self.iterate(running.and(lanes), trace);
+            self.keep_results_of(pass);
+        }
+        let islands = &self.newton.islands;
+        self.acceleration.copy_from_slice(&islands.acceleration);
+        self.newton.force.copy_from_slice(&islands.force);
+        for (i, row) in self.limits.rows_mut().iter_mut().enumerate() {
+            row.weight = islands.limit_weights[i];
+            row.residual = islands.limit_residuals[i][1];
+        }
+        for (i, slot) in self.contacts.slots_mut().iter_mut().enumerate() {
+            slot.weight = islands.slot_weights[i];
+            slot.residuals = islands.slot_residuals[i][1];
+        }
+    }
+
+    fn find_islands(&mut self) {
+        let islands = &mut self.newton.islands;
+        islands.members.iter_mut().for_each(Vec::clear);
+        let trees = &self.model.trees;
+        for row in self.limits.rows() {
+            let acting = F::zero().lt(row.weight).bits();
+            lanes_of(acting).for_each(|lane| islands.couple(lane, trees, 1 << row.freedom));
+        }
+        for slot in self.contacts.slots() {
+            let acting = F::zero().lt(slot.weight).bits();
+            lanes_of(acting).for_each(|lane| islands.couple(lane, trees, slot.touched_by(lane)));
+        }
+    }
+
+    /// Gives weight to the rows of one island per lane only, and puts all rows at their start.
+    fn only_rows_of(&mut self, pass: usize) {
+        let islands = &self.newton.islands;
+        for (i, row) in self.limits.rows_mut().iter_mut().enumerate() {
+            let inside = F::Mask::from_bits(islands.lanes_with(pass, row.freedom));
+            row.weight = islands.limit_weights[i].keep(inside);
+            row.residual = islands.limit_residuals[i][0];
+        }
+        for (i, slot) in self.contacts.slots_mut().iter_mut().enumerate() {
+            let mut inside = 0;
+            for lane in 0..LANES {
+                let touched = slot.touched_by(lane);
+                let member = islands.members[lane].get(pass).is_some_and(|island| island & touched != 0);
+                inside |= u8::from(member) << lane;
+            }
+            slot.weight = islands.slot_weights[i].keep(F::Mask::from_bits(inside));
+            slot.residuals = islands.slot_residuals[i][0];
+        }
+    }
+
+    fn keep_results_of(&mut self, pass: usize) {
+        for k in 0..self.acceleration.len() {
+            let inside = F::Mask::from_bits(self.newton.islands.lanes_with(pass, k));
+            let force = self.newton.force[k];
+            let islands = &mut self.newton.islands;
+            islands.acceleration[k] = F::select(inside, self.acceleration[k], islands.acceleration[k]);
+            islands.force[k] = F::select(inside, force, islands.force[k]);
+        }
+        let islands = &mut self.newton.islands;
+        for (i, row) in self.limits.rows().iter().enumerate() {
+            let inside = F::zero().lt(row.weight);
+            let kept = &mut islands.limit_residuals[i][1];
+            *kept = F::select(inside, row.residual, *kept);
+        }
+        for (i, slot) in self.contacts.slots().iter().enumerate() {
+            let inside = F::zero().lt(slot.weight);
+            for (kept, &residual) in islands.slot_residuals[i][1].iter_mut().zip(&slot.residuals) {
+                *kept = F::select(inside, residual, *kept);
+            }
+        }
+    }
+}
