@@ -96,3 +96,23 @@ fn a_file_that_is_no_recording_is_an_error() {
         assert!(text(&output.stderr).starts_with("error: "), "{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn init_writes_a_task_for_a_model_that_other_commands_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("robot.xml");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quadruped/quadruped.xml");
+    std::fs::copy(example, &model).unwrap();
+    let (model, task) = (model.to_str().unwrap(), folder.path().join("robot.toml"));
+    let task = task.to_str().unwrap();
+    let output = autoqd(&["init", model, "-o", task]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("trunk") && text(&output.stdout).contains("lanes engine"));
+    assert!(std::fs::read_to_string(task).unwrap().contains("model = \"robot.xml\""));
+    let shown = autoqd(&["env", "show", task]);
+    assert!(text(&shown.stdout).contains("fl_foot contact"), "{}", text(&shown.stderr));
+    let again = autoqd(&["init", model, "-o", task]);
+    assert!(text(&again.stderr).contains("--force"), "{}", text(&again.stderr));
+    let wrong = autoqd(&["env", "show", model]);
+    assert!(text(&wrong.stderr).contains("autoqd init"), "{}", text(&wrong.stderr));
+}
