@@ -20,6 +20,7 @@ _PARTS = {
     "_film": ["Film"],
     "_search": ["Search"],
     "loggers": ["loggers"],
+    "ribs": ["ribs"],
 }
 _WHERE = {name: module for module, names in _PARTS.items() for name in names}
 

@@ -11,6 +11,8 @@ mod policy;
 mod program;
 mod reader;
 mod registry;
+mod ribs;
+mod ribs_strategy;
 mod run;
 mod search;
 mod values;
@@ -28,5 +30,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     reader::register(module)?;
     search::register(module)?;
     workers::register(module)?;
+    ribs::register(module)?;
     Ok(())
 }
