@@ -11,15 +11,22 @@ from autoqd.ribs.typing import BatchData, Int
 
 
 def _fast_non_dominated_sort(costs: np.ndarray) -> list[np.ndarray]:
-    """Rows in fronts: the first has those that no row dominates, the second those that only the first dominates, ..."""
+    """Rows in fronts: the first has those that no row dominates, the second those that only the first dominates, ...
+
+    Within a front they come in the order in which the algorithm of NSGA-II (Deb et al. 2002) finds them: when the last
+    of the rows that dominate them has been visited.
+    """
     no_worse = (costs[:, None] <= costs[None, :]).all(axis=2)
     better = (costs[:, None] < costs[None, :]).any(axis=2)
     dominates = no_worse & better
     fronts, left = [], np.ones(len(costs), dtype=bool)
     while left.any():
-        front = left & ~dominates[left].any(axis=0)
-        fronts.append(np.flatnonzero(front))
-        left &= ~front
+        front = np.flatnonzero(left & ~dominates[left].any(axis=0))
+        left[front] = False
+        if fronts:
+            latest_first = dominates[fronts[-1][::-1]][:, front]
+            front = front[np.argsort(-np.argmax(latest_first, axis=0), kind="stable")]
+        fronts.append(front)
     return fronts
 
 
