@@ -216,7 +216,18 @@ class Run:
         self._json("select", count=count, out=out, **options)
         return Run(out)
 
-    def render(self, id=None, *, save=None, seconds=6.0, rate=25.0, size=(480, 360), dark=False, friction_scale=1.0, mass_scale=1.0):
+    def render(
+        self,
+        id=None,
+        *,
+        save=None,
+        seconds=6.0,
+        rate=25.0,
+        size=(480, 360),
+        dark=False,
+        friction_scale=1.0,
+        mass_scale=1.0,
+    ):
         """The frames of a policy at work, as uint8 of shape (frames, height, width, 3), in real time.
 
         Args:
@@ -228,35 +239,30 @@ class Run:
             dark: Dark ground.
             friction_scale, mass_scale: Factors on the friction and mass of the task.
         """
-        from autoqd import _film
+        options = {"seconds": seconds, "rate": rate, "size": size, "dark": dark}
+        film = self.film(id, **options, friction_scale=friction_scale, mass_scale=mass_scale)
+        if save is not None:
+            film.save(save)
+        return film.frames
+
+    def film(self, id=None, *, seconds=6.0, rate=25.0, size=(480, 360), dark=False, friction_scale=1.0, mass_scale=1.0):
+        """The same as `render`, as a `Film`, which a notebook shows."""
+        from autoqd._film import Film
 
         if self.task.startswith(_gym.PREFIX):
-            return self._render_gym(id, save, seconds, (friction_scale, mass_scale))
+            if (friction_scale, mass_scale) != (1.0, 1.0):
+                raise SettingError("friction_scale and mass_scale: an environment of Gymnasium cannot be changed this way")
+            return Film(*self._gym_frames(id, seconds))
         width, height = size
         frames, _ = self._reader.frames(id, rate, seconds, width, height, dark, friction_scale, mass_scale)
-        if save is not None:
-            _film.save(frames, save, rate)
-        return frames
+        return Film(frames, rate)
 
-    def _render_gym(self, id, save, seconds, scales):
-        from autoqd import _film
-
-        if scales != (1.0, 1.0):
-            raise SettingError("friction_scale and mass_scale: an environment of Gymnasium cannot be changed this way")
-        policy = self.policy(id)
-        columns = self._reader.columns()
+    def _gym_frames(self, id, seconds):
+        """Frames of a policy's first episode in its environment, and how many there are in a second."""
+        policy, columns = self.policy(id), self._reader.columns()
         seed = columns["seeds"][columns["id"].tolist().index(policy.id), 0]
         frames, rate, _ = _gym.render(self.task, policy, seed)
-        frames = frames[: max(1, int(seconds * rate))]
-        if save is not None:
-            _film.save(frames, save, rate)
-        return frames
-
-    def film(self, id=None, **options):
-        """The same as `render`, as something that a notebook shows as a film."""
-        from autoqd import _film
-
-        return _film.Film(self.render(id, **options), options.get("rate", 25.0))
+        return frames[: max(1, int(seconds * rate))], rate
 
     def plot(self, out=None, **options):
         """Draws curves and archive into files, and returns their paths.
