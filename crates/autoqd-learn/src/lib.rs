@@ -37,33 +37,45 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod actor;
 mod adam;
 mod aurora;
 mod calibration;
+mod critics;
 mod dense;
 mod dvd_es;
 mod error;
+mod evaluated;
 mod lstm;
 mod lstm_aurora;
+mod mean;
 mod mlp;
+mod off_policy;
 mod probes;
 mod product;
 mod random;
 mod real;
+mod replay;
+mod sac;
 mod section;
 mod sequence_autoencoder;
 mod sequence_training;
 mod squared_error;
+mod squashed;
 mod state_autoencoder;
 mod states;
+mod td3;
 mod trainer;
 mod weights;
+mod wide;
 
 pub use aurora::Aurora;
 pub use dvd_es::{DvdEs, DvdSection, Variant};
 pub use error::LearnError;
 pub use lstm_aurora::LstmAurora;
+pub use sac::SacSection;
 pub use section::AutoencoderSection;
+pub use td3::Td3Section;
 
 use autoqd::config::MethodFacts;
 use autoqd::registry::{MethodKind, Registry};
@@ -82,7 +94,17 @@ pub fn register(registry: &mut Registry) {
     let doc = "A fixed population trained by an evolution strategy for return and diversity (DvD-ES), without an archive.";
     let facts = MethodFacts { presets: dvd_es::PRESETS, ..MethodFacts::of_task(doc) };
     registry.register_method("dvd-es", facts, MethodKind::trainer(DvdEs::new));
+    registry.register_section::<SacSection>();
+    let doc = "One policy trained by SAC for return and entropy, without an archive.";
+    let facts = MethodFacts { presets: sac::PRESETS, ..MethodFacts::of_task(doc) };
+    registry.register_method("sac", facts, MethodKind::trainer(sac::trainer));
+    registry.register_section::<Td3Section>();
+    let doc = "One policy trained by TD3 for return, without an archive.";
+    let facts = MethodFacts { presets: td3::PRESETS, ..MethodFacts::of_task(doc) };
+    registry.register_method("td3", facts, MethodKind::trainer(td3::trainer));
 }
 
 #[cfg(test)]
 mod differences;
+#[cfg(test)]
+mod golden;

@@ -5,7 +5,9 @@
 //! again for every batch.
 
 use crate::dense;
+use crate::random::Stream;
 use crate::real::Real;
+use crate::wide::wide;
 
 /// What is applied to the outputs of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +16,8 @@ pub enum Activation {
     Linear,
     /// max(x, 0), with the derivative 1 at 0.
     Relu,
+    /// Hyperbolic tangent.
+    Tanh,
 }
 
 impl Activation {
@@ -22,17 +26,30 @@ impl Activation {
         let off = T::ZERO * T::of(-1.0);
         match self {
             Self::Linear => (),
-            Self::Relu => y.iter_mut().for_each(|y| *y = if *y < T::ZERO { off } else { *y }),
+            Self::Relu => wide(
+                #[inline(always)]
+                || y.iter_mut().for_each(|y| *y = if *y < T::ZERO { off } else { *y }),
+            ),
+            Self::Tanh => wide(
+                #[inline(always)]
+                || y.iter_mut().for_each(|y| *y = T::tanh(*y)),
+            ),
         }
     }
 
     /// Turns the gradient of the activated outputs `y` into that of the sums.
     fn backward<T: Real>(self, y: &[T], gradient: &mut [T]) {
+        let pairs = gradient.iter_mut().zip(y);
         match self {
             Self::Linear => (),
-            Self::Relu => {
-                gradient.iter_mut().zip(y).for_each(|(g, y)| *g = if y.is_negative() { T::ZERO } else { *g })
-            }
+            Self::Relu => wide(
+                #[inline(always)]
+                || pairs.for_each(|(g, y)| *g = if y.is_negative() { T::ZERO } else { *g }),
+            ),
+            Self::Tanh => wide(
+                #[inline(always)]
+                || pairs.for_each(|(g, y)| *g = *g * (T::ONE - *y * *y)),
+            ),
         }
     }
 }
@@ -86,6 +103,31 @@ impl<T> Pass<T> {
 }
 
 impl Mlp {
+    /// Layers of these sizes: the first entry is the number of inputs.
+    pub fn new(sizes: &[usize], hidden: Activation, last: Activation) -> Self {
+        let count = sizes.len() - 1;
+        let layer = |i: usize| {
+            let activation = if i + 1 == count { last } else { hidden };
+            Layer { inputs: sizes[i], outputs: sizes[i + 1], activation }
+        };
+        Self { layers: (0..count).map(layer).collect() }
+    }
+
+    /// Weights and biases of all layers.
+    pub fn parameters(&self) -> usize {
+        self.layers.iter().map(Layer::parameters).sum()
+    }
+
+    /// Random parameters as PyTorch's layers start: weights and biases uniform within 1/sqrt(inputs).
+    pub fn initial(&self, random: &mut Stream) -> Vec<f32> {
+        let mut parameters = Vec::with_capacity(self.parameters());
+        for layer in &self.layers {
+            let limit = 1.0 / (layer.inputs as f32).sqrt();
+            parameters.extend((0..layer.parameters()).map(|_| random.symmetric(limit)));
+        }
+        parameters
+    }
+
     /// The outputs for a batch of inputs; they stay in `pass`.
     pub fn forward<T: Real>(&self, parameters: &[T], x: &[T], pass: &mut Pass<T>) {
         pass.outputs.resize(self.layers.len(), Vec::new());
@@ -127,6 +169,22 @@ impl Mlp {
     }
 }
 
+impl Mlp {
+    /// Turns `pass.gradient` into that of the last `columns` inputs of each sample, without those of the parameters.
+    pub fn backward_to_last_inputs<T: Real>(&self, parameters: &[T], pass: &mut Pass<T>, columns: usize) {
+        let mut end = parameters.len();
+        for (i, layer) in self.layers.iter().enumerate().rev() {
+            let start = end - layer.parameters();
+            let skipped = if i == 0 { layer.inputs - columns } else { 0 };
+            let weights = &parameters[start + skipped * layer.outputs..end - layer.outputs];
+            layer.activation.backward(&pass.outputs[i], &mut pass.gradient);
+            dense::backward_to_inputs(&pass.gradient, weights, layer.outputs, &mut pass.spare);
+            std::mem::swap(&mut pass.gradient, &mut pass.spare);
+            end = start;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,8 +219,13 @@ mod tests {
 
     #[test]
     fn gradients_of_parameters_and_inputs_are_those_of_finite_differences() {
+        check_gradients(&network());
+        check_gradients(&Mlp::new(&[3, 5, 2], Activation::Tanh, Activation::Tanh));
+    }
+
+    fn check_gradients(network: &Mlp) {
         let mut stream = Stream::new(2);
-        let (network, parameters) = (network(), random(32, &mut stream));
+        let parameters = random(32, &mut stream);
         let (x, weights) = (random(3 * 7, &mut stream), random(2 * 7, &mut stream));
         // A sum of the outputs with random weights, so that every output has its own gradient.
         let value = |parameters: &[f64], x: &[f64]| {
@@ -176,6 +239,12 @@ mod tests {
         network.backward(&parameters, &x, &mut pass, &mut gradient, true);
         assert_gradient(&parameters, &gradient, |moved| value(moved, &x));
         assert_gradient(&x, &pass.gradient, |moved| value(&parameters, moved));
+        let whole = pass.gradient.clone();
+        pass.gradient.clone_from(&weights);
+        network.backward_to_last_inputs(&parameters, &mut pass, 2);
+        for (whole, last) in whole.chunks_exact(3).zip(pass.gradient.chunks_exact(2)) {
+            assert!(whole[1..].iter().zip(last).all(|(a, b)| (a - b).abs() < 1e-14));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The numbers networks compute with.
 
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use faer::traits::ComplexField;
 
@@ -13,7 +13,9 @@ pub trait Real:
     + PartialOrd
     + Add<Output = Self>
     + AddAssign
+    + Div<Output = Self>
     + Mul<Output = Self>
+    + Neg<Output = Self>
     + Sub<Output = Self>
     + SubAssign
 {
@@ -25,8 +27,26 @@ pub trait Real:
     /// The nearest number to one in double precision.
     fn of(x: f64) -> Self;
 
+    /// The same number in double precision.
+    fn wide(self) -> f64;
+
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;
+
+    /// Hyperbolic tangent to the last place, where its distance from 1 matters.
+    fn precise_tanh(self) -> Self;
+
+    /// Exponential function.
+    fn exp(self) -> Self;
+
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+
+    /// Square root.
+    fn root(self) -> Self;
+
+    /// A power with a whole exponent.
+    fn power(self, exponent: u64) -> Self;
 
     /// Whether the sign is negative, also that of a zero.
     fn is_negative(self) -> bool;
@@ -40,8 +60,32 @@ impl Real for f32 {
         x as Self
     }
 
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+
     fn tanh(self) -> Self {
         autoqd::kernels::tanh(self)
+    }
+
+    fn precise_tanh(self) -> Self {
+        libm::tanhf(self)
+    }
+
+    fn exp(self) -> Self {
+        libm::expf(self)
+    }
+
+    fn ln(self) -> Self {
+        libm::logf(self)
+    }
+
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
+    fn power(self, exponent: u64) -> Self {
+        libm::powf(self, exponent as Self)
     }
 
     fn is_negative(self) -> bool {
@@ -57,8 +101,32 @@ impl Real for f64 {
         x
     }
 
+    fn wide(self) -> f64 {
+        self
+    }
+
     fn tanh(self) -> Self {
         libm::tanh(self)
+    }
+
+    fn precise_tanh(self) -> Self {
+        libm::tanh(self)
+    }
+
+    fn exp(self) -> Self {
+        libm::exp(self)
+    }
+
+    fn ln(self) -> Self {
+        libm::log(self)
+    }
+
+    fn root(self) -> Self {
+        self.sqrt()
+    }
+
+    fn power(self, exponent: u64) -> Self {
+        libm::pow(self, exponent as Self)
     }
 
     fn is_negative(self) -> bool {

@@ -69,7 +69,8 @@ impl Runner {
         Self::new(trainer, folder, notices)
     }
 
-    fn new(trainer: Box<dyn Trainer>, folder: RunFolder, notices: Vec<String>) -> Result<Self, Error> {
+    fn new(trainer: Box<dyn Trainer>, folder: RunFolder, mut notices: Vec<String>) -> Result<Self, Error> {
+        notices.extend(trainer.notices());
         let logs = folder.logs(trainer.iteration())?;
         let seconds_before = read_timing(folder.path())?.last().map_or(0.0, |row| row.seconds);
         Ok(Self { trainer, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices })

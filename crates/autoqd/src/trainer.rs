@@ -112,6 +112,11 @@ pub trait Trainer: Send {
     /// Which simulator the evaluations run on.
     fn physics_note(&self) -> String;
 
+    /// What a user should know before it starts, such as the memory it will take.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The iteration of the next refit, if there is one.
     fn next_refit(&self) -> Option<u64> {
         None

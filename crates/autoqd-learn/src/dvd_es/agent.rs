@@ -1,7 +1,6 @@
 //! An agent: the weights of a network, and what it has seen.
 
 use autoqd::embedding::RunningStatistics;
-use autoqd::evaluator::Evaluation;
 use autoqd::policy::PolicySpec;
 use autoqd::random::NormalStream;
 use serde::{Deserialize, Serialize};
@@ -44,48 +43,5 @@ impl Agent {
         let noise = noise.iter().copied().chain(std::iter::repeat(0.0));
         let moved = self.weights.iter().zip(noise).map(|(w, eps)| w + step * eps);
         filter::parameters(&self.seen).chain(moved).collect()
-    }
-}
-
-/// A policy as it was evaluated after an update.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Evaluated {
-    /// Filter and weights.
-    pub parameters: Vec<f64>,
-    /// Iteration, from 1.
-    pub iteration: u64,
-    /// Mean return.
-    pub objective: f64,
-    /// Population standard deviation of the return.
-    pub return_std: f64,
-    /// Mean length of the episodes.
-    pub length_mean: f64,
-    /// The task's measures, mean over the episodes.
-    pub measures: Vec<f64>,
-    /// Seeds of the episodes.
-    pub seeds: Vec<u64>,
-    /// Whether an episode diverged.
-    pub diverged: bool,
-}
-
-impl Evaluated {
-    /// A policy and what came of it.
-    pub fn new(parameters: &[f64], iteration: u64, evaluation: &Evaluation, seeds: &[u64]) -> Self {
-        let returns = evaluation.episodes.iter().map(|episode| episode.total_reward);
-        Self {
-            parameters: parameters.to_vec(),
-            iteration,
-            objective: returns.sum::<f64>() / evaluation.episodes.len() as f64,
-            return_std: evaluation.return_std(),
-            length_mean: evaluation.mean_length(),
-            measures: evaluation.measures(),
-            seeds: seeds.to_vec(),
-            diverged: evaluation.diverged() > 0,
-        }
-    }
-
-    /// Whether it should replace the best so far. One that diverged replaces nothing.
-    pub fn beats(&self, best: &Self) -> bool {
-        !self.diverged && (best.diverged || self.objective > best.objective)
     }
 }

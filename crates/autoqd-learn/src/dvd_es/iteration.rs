@@ -13,11 +13,12 @@ use autoqd::trainer::{Iteration, Times};
 use rayon::prelude::*;
 
 use super::DvdEs;
-use super::agent::{Agent, Evaluated};
+use super::agent::Agent;
 use super::diversity::determinant;
 use super::states::{NextStates, Reservoir, Seen};
-use super::update::{Outcomes, gradient, scale_to};
+use super::update::{Outcomes, ascend, gradient, scale_to};
 use crate::error::LearnError;
+use crate::evaluated::{self, Evaluated, mean_return};
 use crate::random::Stream;
 
 /// What rollouts are watched with, in this order.
@@ -158,7 +159,7 @@ impl DvdEs {
                 LearnError::NotFinite { what: "update of DvD-ES", iteration, remedy: "dvd.sigma" }.into()
             );
         }
-        let step = self.adam.step(&joint, iteration, self.settings.learning_rate);
+        let step = ascend(&mut self.adam, &joint);
         if self.released() {
             self.adam.forget();
         }
@@ -254,36 +255,12 @@ impl DvdEs {
     }
 
     fn metrics(&self, rollouts: &[Evaluation]) -> IterationRow {
-        let n = rollouts.len() as f64;
-        let returns = || rollouts.iter().map(|rollout| rollout.episodes[0].total_reward);
-        let objectives = || self.population.iter().map(|agent| agent.objective);
-        IterationRow {
-            iteration: self.iteration,
-            evaluations: self.totals.evaluations,
-            env_steps: self.totals.env_steps,
-            elites: self.population.len() as u64,
-            coverage: f64::NAN,
-            qd_score: f64::NAN,
-            normalized_qd_score: f64::NAN,
-            best_objective: objectives().fold(f64::NEG_INFINITY, f64::max),
-            mean_objective: mean_return(&self.population),
-            batch_best_objective: returns().fold(f64::NEG_INFINITY, f64::max),
-            batch_mean_objective: returns().sum::<f64>() / n,
-            batch_mean_length: rollouts.iter().map(Evaluation::mean_length).sum::<f64>() / n,
-            sigma_min: self.settings.sigma,
-            sigma_max: self.settings.sigma,
-            non_finite: self.totals.diverged_episodes,
-            refit_before: f64::NAN,
-            refit_after: f64::NAN,
-            refit_angle: f64::NAN,
-            outside: f64::NAN,
-            ..IterationRow::default()
-        }
+        let batch: Vec<(f64, f64)> =
+            rollouts.iter().map(|r| (r.episodes[0].total_reward, r.mean_length())).collect();
+        let (sigma_min, sigma_max) = (self.settings.sigma, self.settings.sigma);
+        let row = evaluated::metrics(self.iteration, self.totals, &self.population, &batch);
+        IterationRow { sigma_min, sigma_max, ..row }
     }
-}
-
-fn mean_return(agents: &[Evaluated]) -> f64 {
-    agents.iter().map(|agent| agent.objective).sum::<f64>() / agents.len() as f64
 }
 
 /// The returns of an agent's perturbed policies; one that diverged is as bad as the worst that did not.

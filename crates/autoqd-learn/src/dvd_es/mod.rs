@@ -33,10 +33,12 @@ use autoqd::seeds::{Purpose, derive};
 use autoqd::trainer::Totals;
 use autoqd_env::EnvSpec;
 
-use agent::{Agent, Evaluated};
+use agent::Agent;
 use bandit::Bandit;
 use states::Reservoir;
-use update::Adam;
+
+use crate::adam::Adam;
+use crate::evaluated::Evaluated;
 
 /// What the presets set for this method instead of their own values: the paper's evaluations (400 iterations are as
 /// many episodes as the searches have), and a first look.
@@ -75,7 +77,7 @@ pub struct DvdEs {
     evaluator: Arc<dyn Evaluator>,
     pool: Arc<rayon::ThreadPool>,
     agents: Vec<Agent>,
-    adam: Adam,
+    adam: Adam<f64>,
     bandit: Bandit,
     reservoir: Reservoir,
     /// What is stored of each agent: as evaluated last, or at its best. Empty before the first iteration.
@@ -103,7 +105,8 @@ impl DvdEs {
         let evaluator = registry.evaluator(&config.evaluator, context)?;
         let agent = |i: usize| Agent::random(&policy, agent_seed(&settings, config.seed, i as u64));
         let agents: Vec<Agent> = (0..settings.agents).map(agent).collect();
-        let adam = Adam::new(agents.iter().map(|agent| agent.weights.len()).sum());
+        let weights = agents.iter().map(|agent| agent.weights.len()).sum();
+        let adam = Adam::new(weights, settings.learning_rate, None);
         let (bandit, reservoir, population) = (Bandit::new(), Reservoir::default(), Vec::new());
         let (iteration, totals) = (0, Totals::default());
         Ok(Self {

@@ -11,8 +11,9 @@ use autoqd::trainer::Trainer;
 use autoqd_env::Task;
 
 use super::diversity::determinant;
-use super::update::{Adam, Outcomes, gradient, scale_to};
+use super::update::{Outcomes, ascend, gradient, scale_to};
 use super::{DvdEs, DvdSection, Variant};
+use crate::adam::Adam;
 
 #[derive(serde::Deserialize)]
 struct Reference {
@@ -45,8 +46,8 @@ fn three_iterations_are_those_of_numpy() {
     let size = reference.start.len();
     let parameters = size / reference.iterations[0].noise.len();
     let mut weights = [reference.start.clone(), reference.start.clone()];
-    let mut adams = [Adam::new(size), Adam::new(size)];
-    for (t, recorded) in (1..).zip(&reference.iterations) {
+    let mut adams = [0; 2].map(|_| Adam::new(size, 0.05, None));
+    for recorded in &reference.iterations {
         let embedding = |row: usize| {
             let agents: Vec<&[f32]> = recorded.actions.iter().map(|agent| &agent[row][..]).collect();
             determinant(&agents)
@@ -62,7 +63,7 @@ fn three_iterations_are_those_of_numpy() {
         let mut joint: Vec<f64> = agents.flat_map(|(d, noise)| gradient(&d, noise, parameters)).collect();
         scale_to(&mut joint, parameters);
         for (weights, adam) in weights.iter_mut().zip(&mut adams) {
-            let step = adam.step(&joint, t, 0.05);
+            let step = ascend(adam, &joint);
             weights.iter_mut().zip(step).for_each(|(w, step)| *w += step);
         }
         adams[1].forget();
@@ -148,7 +149,7 @@ fn an_iteration_with_diversity_is_the_definition_s() {
         }
     }
     scale_to(&mut joint, weights);
-    let step = dvd.adam.clone().step(&joint, 2, 0.05);
+    let step = ascend(&mut dvd.adam.clone(), &joint);
     let before: Vec<f64> = dvd.agents.iter().flat_map(|agent| agent.weights.clone()).collect();
     dvd.step().unwrap();
     let after: Vec<f64> = dvd.agents.iter().flat_map(|agent| agent.weights.clone()).collect();
@@ -179,7 +180,11 @@ fn fixed_keeps_the_best_of_every_agent_and_released_loses_the_best() {
         let last_is_best = objectives[..2].iter().all(|objective| *objective < objectives[2]);
         assert!(copies > 0 || last_is_best, "the last agent took no one's place: {objectives:?}");
         assert!(table.seeds.values.iter().all(|seed| *seed == 0));
-        assert_eq!(released.adam, Adam::new(3 * released.weights()), "no memory");
+        assert_eq!(
+            released.adam.moments(),
+            Adam::new(3 * released.weights(), 0.05, None).moments(),
+            "no memory"
+        );
         let ids: std::collections::BTreeSet<u64> = table.id.iter().copied().collect();
         assert_eq!(ids.len(), 3);
     }

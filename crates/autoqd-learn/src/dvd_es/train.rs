@@ -5,21 +5,21 @@
 //! | `dvd-es` | 1 | iteration, what was spent, agents, bandit, states, population |
 //! | `dvd-es/adam` | 1 | the moments of all agents' weights |
 
-use std::collections::BTreeMap;
-
 use autoqd::Error;
 use autoqd::config::RunConfig;
 use autoqd::parts::{Parts, PutParts, put_value};
 use autoqd::policy::PolicySpec;
-use autoqd::run_folder::{ArchiveTable, Block};
+use autoqd::run_folder::ArchiveTable;
 use autoqd::trainer::{Iteration, Totals, Trainer};
 use autoqd_env::EnvSpec;
 use serde::{Deserialize, Serialize};
 
 use super::DvdEs;
-use super::agent::{Agent, Evaluated};
+use super::agent::Agent;
 use super::bandit::Bandit;
 use super::states::Reservoir;
+use crate::adam::Adam;
+use crate::evaluated::{self, Evaluated};
 
 const PART: &str = "dvd-es";
 const ADAM: &str = "dvd-es/adam";
@@ -75,38 +75,8 @@ impl Trainer for DvdEs {
     /// The agents as they were evaluated last (released) or at their best (fixed).
     fn population(&self) -> ArchiveTable {
         let rows = &self.population;
-        let column = |value: fn(&Evaluated) -> f64| rows.iter().map(value).collect::<Vec<f64>>();
-        let mut statistics = vec![
-            ("return_std".to_owned(), column(|row| row.return_std)),
-            ("length_mean".to_owned(), column(|row| row.length_mean)),
-        ];
-        statistics.extend(self.spec.measures.iter().enumerate().map(|(i, measure)| {
-            (format!("hand_{}", measure.name), rows.iter().map(|row| row.measures[i]).collect())
-        }));
-        ArchiveTable {
-            cell: (0..rows.len() as u64).collect(),
-            id: rows.iter().zip(0..).map(|(row, agent)| self.id(row.iteration, agent)).collect(),
-            iteration: rows.iter().map(|row| row.iteration).collect(),
-            objective: column(|row| row.objective),
-            measures: Block {
-                width: self.spec.measures.len(),
-                values: rows.iter().flat_map(|row| row.measures.iter().copied()).collect(),
-            },
-            statistics,
-            seeds: Block {
-                width: self.config.episodes,
-                values: rows.iter().flat_map(|row| row.seeds.iter().copied()).collect(),
-            },
-            features: Block::default(),
-            parameters: Block {
-                width: self.policy.parameter_count(),
-                values: rows.iter().flat_map(|row| row.parameters.iter().copied()).collect(),
-            },
-            metadata: BTreeMap::from([
-                ("task".to_owned(), self.config.task.clone()),
-                ("method".to_owned(), self.config.method.clone()),
-            ]),
-        }
+        let ids = rows.iter().zip(0..).map(|(row, agent)| self.id(row.iteration, agent)).collect();
+        evaluated::table(rows, ids, &self.config, &self.spec)
     }
 
     fn save(&self, parts: &mut dyn PutParts) -> Result<(), Error> {
@@ -119,7 +89,7 @@ impl Trainer for DvdEs {
             population: self.population.clone(),
         };
         put_value(parts, PART, 1, &state)?;
-        put_value(parts, ADAM, 1, &self.adam)
+        put_value(parts, ADAM, 1, &self.adam.moments())
     }
 
     fn load(&mut self, parts: &mut Parts) -> Result<(), Error> {
@@ -130,7 +100,11 @@ impl Trainer for DvdEs {
             let reason = "it has other agents than the configuration".to_owned();
             return Err(Error::State { what: "agents", reason });
         }
-        self.adam = parts.require(ADAM, 1)?.value()?;
+        let adam = Adam::new(self.adam.len(), self.settings.learning_rate, None);
+        let moments = parts.require(ADAM, 1)?.value()?;
+        self.adam = adam
+            .continued(state.iteration, moments)
+            .ok_or_else(|| Error::State { what: "optimiser", reason: "it has another size".to_owned() })?;
         (self.iteration, self.totals) = (state.iteration, state.totals);
         (self.agents, self.population) = (state.agents, state.population);
         (self.bandit, self.reservoir) = (state.bandit, state.reservoir);

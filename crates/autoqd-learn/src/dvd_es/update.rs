@@ -1,12 +1,7 @@
 //! The joint update of all agents: from returns and determinants to a step of Adam.
 
-use serde::{Deserialize, Serialize};
-
 use super::diversity::{SOFTENING, standardize};
-
-const BETA1: f64 = 0.9;
-const BETA2: f64 = 0.999;
-const EPSILON: f64 = 1e-8;
+use crate::adam::Adam;
 
 /// What one iteration's perturbations were worth. Pairs are in order, the positive one of each first.
 pub struct Outcomes<'a> {
@@ -54,53 +49,17 @@ pub fn scale_to(gradient: &mut [f64], length: usize) -> f64 {
     norm
 }
 
-/// Adam, upwards, over the parameters of all agents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Adam {
-    first: Vec<f64>,
-    second: Vec<f64>,
-}
-
-impl Adam {
-    /// Moments of 0.
-    pub fn new(parameters: usize) -> Self {
-        Self { first: vec![0.0; parameters], second: vec![0.0; parameters] }
-    }
-
-    /// What is to be added to the parameters in step `t`, from 1.
-    pub fn step(&mut self, gradient: &[f64], t: u64, learning_rate: f64) -> Vec<f64> {
-        let correction = |beta: f64| 1.0 - libm::pow(beta, t as f64);
-        let (of_first, of_second) = (correction(BETA1), correction(BETA2));
-        let moments = self.first.iter_mut().zip(&mut self.second);
-        let delta = |((m, v), g): ((&mut f64, &mut f64), &f64)| {
-            *m = BETA1 * *m + (1.0 - BETA1) * g;
-            *v = BETA2 * *v + (1.0 - BETA2) * g * g;
-            learning_rate * (*m / of_first) / ((*v / of_second).sqrt() + EPSILON)
-        };
-        moments.zip(gradient).map(delta).collect()
-    }
-
-    /// Forgets the moments, as the released code does after every step.
-    pub fn forget(&mut self) {
-        self.first.fill(0.0);
-        self.second.fill(0.0);
-    }
+/// What a step of Adam up the gradient adds to the parameters.
+pub fn ascend(adam: &mut Adam<f64>, gradient: &[f64]) -> Vec<f64> {
+    let down: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut step = vec![0.0; gradient.len()];
+    adam.step(&mut step, &down);
+    step
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn without_memory_the_step_is_the_sign_times_a_growing_factor() {
-        // 0.1 / (1 - 0.9^t) * sqrt(1 - 0.999^t) / sqrt(0.001)
-        for (t, factor) in [(1, 1.0), (10, 0.48), (100, 0.98), (500, 1.98), (1000, 2.52), (2000, 2.94)] {
-            let mut adam = Adam::new(2);
-            let delta = adam.step(&[3.0, -200.0], t, 0.05);
-            assert!((delta[0] / 0.05 - factor).abs() < 0.006, "t = {t}: {delta:?}");
-            assert!((delta[0] + delta[1]).abs() < 1e-6);
-        }
-    }
 
     #[test]
     fn without_determinants_only_the_share_of_the_returns_counts() {
