@@ -16,6 +16,8 @@ export interface RunSummary {
   version: string;
   /** Whether friction and mass of the task can be changed. */
   changeable: boolean;
+  /** Share of the best fifth of the elites outside the archive's bounds; null if unknown. */
+  outside: number | null;
   metricsVersion?: number;
 }
 
@@ -29,6 +31,10 @@ export interface Archive {
   bounds: [number, number][];
   cells: number[] | null;
   capacity: number;
+  /** What the measures are called. */
+  measureNames: string[];
+  /** Ids of the elites to play first: the best and the most different. */
+  show: number[];
 }
 
 export type Metrics = Record<string, (number | null)[]>;
@@ -79,6 +85,17 @@ export interface ReplayRequest {
   id: number;
   friction_scale: number;
   mass_scale: number;
+}
+
+/** Where a file about an elite comes from: a film, or its policy. */
+export function fileOf(runId: string, what: "film" | "policy", request: ReplayRequest): string {
+  const { id, friction_scale, mass_scale } = request;
+  const query = new URLSearchParams({ id: String(id) });
+  if (what === "film") {
+    query.set("friction_scale", String(friction_scale));
+    query.set("mass_scale", String(mass_scale));
+  }
+  return `${run(runId, what)}?${query}`;
 }
 
 /** Starts a simulation. Resolves with the first frames; `grown` is called as more arrive. */

@@ -27,8 +27,24 @@ export function colorOf(value: number, low: number, high: number): string {
   return MAP[Math.max(0, Math.min(255, Math.round(255 * (Number.isFinite(t) ? t : 0))))]!;
 }
 
+/** The share of values below each value: what a colour by rank shows. */
+export function ranks(values: Float64Array): Float64Array {
+  const order = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
+  const found = new Float64Array(values.length);
+  let from = 0;
+  order.forEach((row, i) => {
+    // Equal values share a colour.
+    if (i > 0 && values[row] !== values[order[i - 1]!]) from = i;
+    found[row] = order.length > 1 ? from / (order.length - 1) : 1;
+  });
+  return found;
+}
+
 /** Colours that mark up to four elites on the map and in the panes. */
 export const MARKS = ["#d55e00", "#0072b2", "#cc79a7", "#e69f00"] as const;
+
+/** Colours of runs in curves. */
+export const SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a63d2", "#6e7781"] as const;
 
 export function extent(values: Iterable<number>): [number, number] {
   let low = Infinity;

@@ -4,6 +4,7 @@ import type { Filter } from "./state.js";
 
 export class FilterBar {
   private names: string[] = [];
+  private called: (name: string) => string = (name) => name;
   private filters: Filter[] = [];
   private counter = document.createElement("span");
 
@@ -15,8 +16,9 @@ export class FilterBar {
     this.counter.id = "count";
   }
 
-  show(names: string[], filters: Filter[]): void {
+  show(names: string[], filters: Filter[], called: (name: string) => string): void {
     this.names = names;
+    this.called = called;
     this.filters = filters.filter((f) => names.includes(f.column));
     this.render();
   }
@@ -44,14 +46,14 @@ export class FilterBar {
     row.className = "filter";
     const column = document.createElement("select");
     column.ariaLabel = "Filter by";
-    column.append(...this.names.map((name) => new Option(name, name)));
+    column.append(...this.names.map((name) => new Option(this.called(name), name)));
     column.value = filter.column;
     const bound = (which: "low" | "high") => {
       const field = document.createElement("input");
       field.type = "number";
       field.step = "any";
       field.placeholder = which === "low" ? "from" : "to";
-      field.ariaLabel = `${filter.column} ${field.placeholder}`;
+      field.ariaLabel = `${this.called(filter.column)} ${field.placeholder}`;
       field.value = filter[which] === null ? "" : String(filter[which]);
       field.oninput = () => this.update(index, { [which]: field.value === "" ? null : Number(field.value) });
       return field;
@@ -60,7 +62,7 @@ export class FilterBar {
     const remove = document.createElement("button");
     remove.type = "button";
     remove.textContent = "✕";
-    remove.ariaLabel = `Remove the filter on ${filter.column}`;
+    remove.ariaLabel = `Remove the filter on ${this.called(filter.column)}`;
     remove.onclick = () => {
       this.filters = this.filters.filter((_, i) => i !== index);
       this.render();

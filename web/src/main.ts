@@ -2,13 +2,21 @@
 
 import "./style.css";
 import * as api from "./api.js";
-import { MARKS, short } from "./colors.js";
-import { drawCurve } from "./curve.js";
+import { short } from "./colors.js";
+import { CURVES, drawCurves } from "./curve.js";
 import { FilterBar } from "./filters.js";
+import { label } from "./labels.js";
 import { ArchiveMap } from "./map.js";
+import { drawPanes, tellReturn } from "./panes.js";
 import { Player } from "./player.js";
-import { Stage, layout } from "./stage.js";
-import { MOST_SHOWN, SPEEDS, fromHash, toHash, type ViewState } from "./state.js";
+import { canRecord, record, save } from "./recorder.js";
+import { RunsView, mostAlike } from "./runs_view.js";
+import { Stage } from "./stage.js";
+import { MOST_SHOWN, SPEEDS, fromHash, keyOf, toHash, type Shown, type ViewState } from "./state.js";
+
+/** Longest film that the page records, in seconds. */
+const LONGEST_FILM = 12;
+const isNarrow = () => matchMedia("(max-width: 820px)").matches;
 
 const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const select = (id: string) => byId<HTMLSelectElement>(id);
@@ -31,13 +39,23 @@ class App {
     this.state.filters = filters;
     this.showMap();
   });
+  runsView = new RunsView(byId("runs-table"), byId("runs-maps"), byId("runs-curves"), {
+    open: (id) => void this.leaveRuns(id).catch((e) => this.fail(e)),
+    chose: (ids) => void this.compareRuns(ids).catch((e) => this.fail(e)),
+    picked: (run, row, add) => void this.pick(run, row, add).catch((e) => this.fail(e)),
+  });
+  /** The elite that friction, mass and the buttons for files are about. */
+  active: Shown | null = null;
+  /** Returns of episodes under unchanged physics, by run and elite. */
+  originals = new Map<string, number>();
+  private opening = 0;
   /** Replays by elite and physics; those not shown are dropped. */
   private replays = new Map<string, { replay: api.Replay | null; abort: AbortController }>();
   private stopFollowing: () => void = () => {};
   private early: { id: string; archive: Promise<api.Archive> } | null = null;
   private hashTimer = 0;
   private physicsTimer = 0;
-  private clicked: { id: number; at: number } | null = null;
+  private clicked: { key: string; at: number } | null = null;
   /** Milliseconds from the last click to the first frame of that elite that moved; for tests. */
   clickToMotion = 0;
 
@@ -50,35 +68,56 @@ class App {
     select("run").replaceChildren(...this.runs.map((r) => new Option(`${r.name} · ${r.task}`, r.id)));
     const known = this.runs.find((r) => r.id === this.state.run) ?? this.runs[0];
     if (!known) throw new Error("no run was named");
+    byId("runs-tab").hidden = this.runs.length < 2;
     await this.open(known.id);
+    if (this.state.runs.length) await this.compareRuns(this.state.runs);
+  }
+
+  get shown(): Shown[] {
+    return this.state.shown ?? [];
   }
 
   private summary(): api.RunSummary | undefined {
     return this.runs.find((r) => r.id === this.state.run);
   }
 
-  /** Shows a run; elites of another run are no longer of interest. */
+  /** Shows a run; elites of another run, their physics and filters on their columns are no longer of interest. */
   async open(id: string): Promise<void> {
+    const opening = ++this.opening;
     if (this.state.run && this.state.run !== id) {
-      this.state.shown = [];
-      this.state.filters = [];
+      Object.assign(this.state, { shown: null, filters: [], time: 0 });
+      this.active = null;
+      this.map.hover(null);
       this.stage.view.moved = false;
     }
     this.stopFollowing();
+    // A link that names no run is about the first one.
+    if (!this.state.run) this.shown.forEach((s) => (s.run ||= id));
     this.state.run = id;
     select("run").value = id;
-    this.archive = await (this.early?.id === id ? this.early.archive : api.archive(id));
+    const archive = await (this.early?.id === id ? this.early.archive : api.archive(id));
     this.early = null;
+    // Another run was opened while this one was on its way.
+    if (opening !== this.opening) return;
+    this.archive = archive;
     this.chooseColumns();
     this.showFacts();
     this.showMap();
     void this.refreshMetrics();
     this.offerPhysics(this.summary()?.changeable ?? true);
+    if (this.state.shown === null && archive.elites) this.showFirst(archive);
+    this.active ??= this.shown[0] ?? null;
     this.syncControls();
     await this.play();
     if (this.summary()?.state !== "finished") {
       this.stopFollowing = api.follow(id, (summary) => void this.changed(summary));
     }
+  }
+
+  /** The page opens with the best elite at work, and beside it those that differ most. */
+  private showFirst(archive: api.Archive): void {
+    const ids = archive.show.slice(0, isNarrow() ? 2 : MOST_SHOWN);
+    this.state.shown = ids.map((id) => ({ run: this.state.run, id, friction: 0, mass: 0 }));
   }
 
   /** The run went on. */
@@ -101,7 +140,11 @@ class App {
 
   private async refreshMetrics(): Promise<void> {
     this.metrics = await api.metrics(this.state.run);
-    drawCurve(byId("curve"), this.metrics);
+    this.drawCurve();
+  }
+
+  private drawCurve(): void {
+    drawCurves(byId("curve"), [this.metrics], [CURVES[0]!, CURVES[2]!], 2);
   }
 
   /** Fills the choices of axes and colour; keeps what is there. */
@@ -111,14 +154,15 @@ class App {
     const usual = { x: measures[0] ?? "objective", y: measures[1] ?? "objective", color: "objective" };
     for (const key of ["x", "y", "color"] as const) {
       if (!names.includes(this.state[key])) this.state[key] = usual[key];
-      select(key).replaceChildren(...names.map((name) => new Option(name, name)));
+      select(key).replaceChildren(...names.map((name) => new Option(label(this.archive, name), name)));
       select(key).value = this.state[key];
     }
     // Cells show every elite of a grid of two dimensions; elsewhere dots do.
     const fresh = !location.hash.includes("as=") || !this.archive!.elites;
     if (fresh && (this.archive!.measures !== 2 || !this.archive!.cells)) this.state.mode = "dots";
     select("mode").value = this.state.mode;
-    this.filters.show(names, this.state.filters);
+    select("scale").value = this.state.scale;
+    this.filters.show(names, this.state.filters, (name) => label(this.archive, name));
   }
 
   private showFacts(): void {
@@ -129,6 +173,12 @@ class App {
     badge.className = `badge ${run.state}`;
     const n = this.archive.elites;
     byId("facts").textContent = [`${n.toLocaleString("en")} elites`, run.method, ...(run.seed === null ? [] : [`seed ${run.seed}`])].join(" · ");
+    const outside = run.outside ?? 0;
+    const note = byId("outside");
+    note.hidden = outside === 0;
+    note.textContent = `${(100 * outside).toFixed(0)} % of the best fifth outside the bounds (dashed frame)`;
+    note.title = outside > 0.2 ? "They share the archive's border cells. Learned measures: run with --set bounds=follow; hand-designed ones: with wider bounds." : "";
+    note.className = outside > 0.2 ? "warn" : "muted";
     document.title = `${run.name} · autoqd explorer`;
   }
 
@@ -140,114 +190,163 @@ class App {
     this.writeHash();
   }
 
-  private row(id: number): number {
-    return this.archive?.columns.get("id")?.indexOf(id) ?? -1;
+  /** The archive of a run that is looked at or compared. */
+  private archiveOf(run: string): api.Archive | undefined {
+    return run === this.state.run ? (this.archive ?? undefined) : this.runsView.archive(run);
   }
 
-  private rowsShown(): number[] {
-    return this.state.shown.map((id) => this.row(id)).filter((row) => row >= 0);
+  private row(shown: { run: string; id: number }): number {
+    return this.archiveOf(shown.run)?.columns.get("id")?.indexOf(shown.id) ?? -1;
   }
 
-  /** Shows an elite alone, or adds it to (takes it from) those shown. */
-  async pick(row: number, add: boolean): Promise<void> {
-    const id = this.archive!.columns.get("id")![row]!;
-    this.clicked = { id, at: performance.now() };
-    const { shown } = this.state;
-    if (!add) this.state.shown = [id];
-    else if (shown.includes(id)) this.state.shown = shown.filter((other) => other !== id);
-    else this.state.shown = [...shown, id].slice(-MOST_SHOWN);
-    if (!add || this.state.shown.length === 1) this.player.time = 0;
-    this.player.playing = true;
+  /** Rows of a run's elites on the stage, at the places of their colours. */
+  private rowsShown(run = this.state.run): number[] {
+    return this.shown.map((s) => (s.run === run ? this.row(s) : -1));
+  }
+
+  private markShown(): void {
     this.map.select(this.rowsShown());
-    byId("announce").textContent = `${add ? "Compared" : "Shown"}: ${this.describe(row)}`;
+    this.runsView.select((run) => this.rowsShown(run));
+  }
+
+  /** Shows an elite alone, or adds it to (takes it from) those shown; linked runs show theirs that are most like it. */
+  async pick(run: string, row: number, add: boolean): Promise<void> {
+    const archive = this.archiveOf(run)!;
+    const id = archive.columns.get("id")![row]!;
+    const one: Shown = { run, id, friction: 0, mass: 0 };
+    this.clicked = { key: keyOf(one), at: performance.now() };
+    const there = this.shown.some((s) => keyOf(s) === keyOf(one));
+    if (!add) this.state.shown = [one, ...this.likeIt(run, row)];
+    else if (there) this.state.shown = this.shown.filter((s) => keyOf(s) !== keyOf(one));
+    else this.state.shown = [...this.shown, one].slice(-MOST_SHOWN);
+    this.active = this.shown.find((s) => keyOf(s) === keyOf(one)) ?? this.shown[0] ?? null;
+    if (!add || this.shown.length === 1) this.player.time = 0;
+    this.player.playing = true;
+    this.markShown();
+    this.syncPhysics();
+    byId("announce").textContent = `${add ? "Compared" : "Shown"}: ${this.describe(one)}`;
     this.writeHash();
     await this.play();
   }
 
-  describe(row: number): string {
-    const column = (name: string) => this.archive!.columns.get(name)![row]!;
-    const measures = Array.from({ length: this.archive!.measures }, (_, i) => short(column(`measure ${i + 1}`)));
-    return `#${column("id")} · return ${short(column("objective"))} · ${measures.slice(0, 4).join(", ")}${measures.length > 4 ? ", …" : ""}`;
+  /** In the other compared runs of the same task, the elites most like one. */
+  private likeIt(run: string, row: number): Shown[] {
+    if (!this.state.runs.length || !this.state.linked) return [];
+    const task = (id: string) => this.runs.find((r) => r.id === id)?.task;
+    const from = this.archiveOf(run)!;
+    const others = this.runsView.cards.filter((card) => card.id !== run && task(card.id) === task(run));
+    const found = others.flatMap((card) => {
+      const like = mostAlike(from, row, card.archive);
+      return like === null ? [] : [{ run: card.id, id: card.archive.columns.get("id")![like]!, friction: 0, mass: 0 }];
+    });
+    return found.slice(0, MOST_SHOWN - 1);
   }
 
-  private key(id: number): string {
-    return [this.state.run, id, this.state.friction, this.state.mass].join("/");
+  describe(shown: { run: string; id: number }): string {
+    const archive = this.archiveOf(shown.run);
+    const row = this.row(shown);
+    const name = shown.run === this.state.run ? "" : `${this.runs.find((r) => r.id === shown.run)?.name ?? shown.run} `;
+    if (!archive || row < 0) return `${name}#${shown.id}`;
+    return `${name}#${shown.id} · found ${short(archive.columns.get("objective")![row]!)}`;
+  }
+
+  /** Everything known about an elite, for the map's tip. */
+  private tell(row: number): string {
+    const archive = this.archive!;
+    const column = (name: string) => archive.columns.get(name)![row]!;
+    const measures = Array.from({ length: archive.measures }, (_, i) => `${archive.measureNames[i]} ${short(column(`measure ${i + 1}`))}`);
+    const lines = [`#${column("id")} · return ${short(column("objective"))}, found by the search`, measures.slice(0, 4).join(" · "), `cell ${column("cell")}`];
+    if (!["objective", "id", "cell"].includes(this.state.color)) lines.push(`${label(archive, this.state.color)} ${short(column(this.state.color))}`);
+    return lines.join("\n");
   }
 
   /** Asks for what is to be shown and not there yet; drops the rest. */
   private async play(): Promise<void> {
-    this.state.shown = this.state.shown.filter((id) => this.row(id) >= 0 || this.replays.has(this.key(id)));
-    const wanted = this.state.shown.map((id) => ({ id, key: this.key(id) }));
+    if (this.state.shown) this.state.shown = this.shown.filter((s) => this.row(s) >= 0 || s.run !== this.state.run || this.replays.has(keyOf(s)));
+    const wanted = this.shown.map((shown) => ({ shown, key: keyOf(shown) }));
     for (const [key, { abort }] of this.replays) {
       if (wanted.some((w) => w.key === key)) continue;
       abort.abort();
       this.replays.delete(key);
     }
     byId("hint").hidden = wanted.length > 0;
+    this.offerFiles();
     const missing = wanted.filter(({ key }) => !this.replays.has(key));
-    await Promise.all(missing.map(({ id, key }) => this.fetch(id, key)));
+    await Promise.all(missing.map(({ shown, key }) => this.fetch(shown, key)));
     await this.present();
   }
 
-  private async fetch(id: number, key: string): Promise<void> {
+  private request({ id, friction, mass }: Shown): api.ReplayRequest {
+    return { id, friction_scale: 2 ** friction, mass_scale: 2 ** mass };
+  }
+
+  private async fetch(shown: Shown, key: string): Promise<void> {
     const abort = new AbortController();
     this.replays.set(key, { replay: null, abort });
     this.showPanes();
-    const request = { id, friction_scale: 2 ** this.state.friction, mass_scale: 2 ** this.state.mass };
     try {
-      const replay = await api.replay(this.state.run, request, key, abort.signal, () => this.player.wake());
+      const replay = await api.replay(shown.run, this.request(shown), key, abort.signal, () => this.player.wake());
       const slot = this.replays.get(key);
       if (slot) slot.replay = replay;
+      if (shown.friction || shown.mass) void this.fetchOriginal(shown, abort.signal);
     } catch (error) {
       this.replays.delete(key);
       if (abort.signal.aborted) return;
-      this.state.shown = this.state.shown.filter((other) => other !== id);
+      this.state.shown = this.shown.filter((other) => keyOf(other) !== key);
       this.fail(error);
     }
   }
 
+  /** What the same episode returns under unchanged physics, to stand beside the changed one. */
+  private async fetchOriginal(shown: Shown, signal: AbortSignal): Promise<void> {
+    const original = { ...shown, friction: 0, mass: 0 };
+    const key = keyOf(original);
+    if (this.originals.has(key)) return;
+    try {
+      const done = (replay: api.Replay) => {
+        if (replay.done) this.keepOriginal(key, replay);
+        this.player.wake();
+      };
+      done(await api.replay(shown.run, this.request(original), key, signal, done));
+    } catch {
+      // No longer wanted, or the server is busy: the number stays away.
+    }
+  }
+
+  private keepOriginal(key: string, replay: api.Replay): void {
+    this.originals.set(key, replay.returns[replay.count - 1] ?? 0);
+  }
+
   /** Hands the replays that are there to the player, in the order in which they were picked. */
   private async present(): Promise<void> {
-    const replays = this.state.shown.flatMap((id) => this.replays.get(this.key(id))?.replay ?? []);
+    const replays = this.shown.flatMap((shown) => this.replays.get(keyOf(shown))?.replay ?? []);
     if (replays[0]) await this.stage.frame(replays[0]);
     this.player.show(replays);
     this.showPanes();
-    this.map.select(this.rowsShown());
+    this.markShown();
   }
 
   /** Captions over the panes. */
   private showPanes(): void {
-    const box = byId("stage");
-    const shown = this.state.shown;
-    const boxes = layout(shown.length, box.clientWidth, box.clientHeight);
-    const panes = shown.map((id, i) => {
-      const pane = document.createElement("div");
-      pane.className = "pane";
-      Object.assign(pane.style, { left: `${boxes[i]!.x}px`, top: `${boxes[i]!.y}px`, width: `${boxes[i]!.w}px` });
-      const caption = document.createElement("div");
-      const dot = document.createElement("span");
-      dot.className = "dot";
-      dot.style.background = MARKS[i % MARKS.length]!;
-      const text = document.createElement("span");
-      const row = this.row(id);
-      text.textContent = row >= 0 ? this.describe(row) : `#${id}`;
-      const now = document.createElement("span");
-      now.className = "wait";
-      now.dataset["id"] = String(id);
-      const close = document.createElement("button");
-      close.type = "button";
-      close.textContent = "✕";
-      close.ariaLabel = `Close elite ${id}`;
-      close.onclick = () => void this.close(id);
-      caption.append(dot, text, now, close);
-      pane.append(caption);
-      return pane;
+    const captions = this.shown.map((shown) => ({ shown, text: this.describe(shown) }));
+    drawPanes(byId("stage"), byId("panes"), captions, this.active, {
+      close: (shown) => void this.close(shown).catch((e) => this.fail(e)),
+      activate: (shown) => this.activate(shown),
     });
-    byId("panes").replaceChildren(...panes);
+    this.player.wake();
   }
 
-  private async close(id: number): Promise<void> {
-    this.state.shown = this.state.shown.filter((other) => other !== id);
+  private activate(shown: Shown): void {
+    this.active = shown;
+    this.syncPhysics();
+    this.offerFiles();
+    this.showPanes();
+  }
+
+  private async close(shown: Shown): Promise<void> {
+    this.state.shown = this.shown.filter((other) => keyOf(other) !== keyOf(shown));
+    if (this.active && keyOf(this.active) === keyOf(shown)) this.active = this.shown[0] ?? null;
+    this.syncPhysics();
     this.writeHash();
     await this.play();
   }
@@ -265,28 +364,97 @@ class App {
     byId("play").textContent = playing ? "❚❚" : "▶";
     byId("play").ariaLabel = playing ? "Pause" : "Play";
     for (const replay of player.replays) {
-      const id = replay.key.split("/").at(-3)!;
-      const label = byId("panes").querySelector<HTMLElement>(`[data-id="${id}"]`);
-      const frame = player.frameOf(replay);
-      const over = replay.done && frame >= replay.count - 1;
-      const how = over ? (replay.mark & 1 ? " · ended" : replay.mark & 4 ? " · cut off" : " · done") : "";
-      if (label) label.textContent = `now ${short(replay.returns[frame] ?? 0)}${how}`;
+      const shown = this.shown.find((s) => keyOf(s) === replay.key);
+      if (!shown) continue;
+      if (replay.done && !shown.friction && !shown.mass) this.keepOriginal(replay.key, replay);
+      tellReturn(byId("panes"), replay, player.frameOf(replay), shown, this.originals.get(keyOf({ ...shown, friction: 0, mass: 0 })));
     }
     const { clicked } = this;
-    if (clicked && player.replays.some((r) => r.key === this.key(clicked.id) && player.frameOf(r) > 0)) {
+    if (clicked && player.replays.some((r) => r.key === clicked.key && player.frameOf(r) > 0)) {
       this.clickToMotion = performance.now() - clicked.at;
       this.clicked = null;
     }
   }
 
   private syncControls(): void {
-    input("friction").value = String(this.state.friction);
-    input("mass").value = String(this.state.mass);
+    this.syncPhysics();
+    input("linked").checked = this.state.linked;
     select("speed").value = String(this.state.speed);
     this.player.speed = this.state.speed;
     this.player.time = this.state.time;
     this.player.playing = this.state.time === 0;
-    for (const name of ["friction", "mass"] as const) byId(`${name}-value`).textContent = `×${short(2 ** this.state[name])}`;
+  }
+
+  /** The sliders show the physics of the active elite. */
+  private syncPhysics(): void {
+    for (const name of ["friction", "mass"] as const) {
+      const value = this.active?.[name] ?? 0;
+      input(name).value = String(value);
+      byId(`${name}-value`).textContent = `×${short(2 ** value)}`;
+    }
+  }
+
+  /** Files are about the active elite; a list holds those shown of this run. */
+  private offerFiles(): void {
+    const { active } = this;
+    for (const [id, what] of [["gif", "film"], ["onnx", "policy"]] as const) {
+      const link = byId<HTMLAnchorElement>(id);
+      link.ariaDisabled = String(!active);
+      if (active) link.href = api.fileOf(active.run, what, this.request(active));
+      else link.removeAttribute("href");
+    }
+    byId<HTMLButtonElement>("webm").disabled = !active || !canRecord();
+    byId<HTMLButtonElement>("list").disabled = !this.shown.some((s) => s.run === this.state.run);
+  }
+
+  /** Records the stage from the start of the episodes. */
+  private async film(): Promise<void> {
+    const button = byId<HTMLButtonElement>("webm");
+    const seconds = Math.min(LONGEST_FILM, Math.max(1, this.player.duration / this.player.speed));
+    button.disabled = true;
+    button.textContent = `Recording ${seconds.toFixed(0)} s …`;
+    try {
+      this.player.playing = true;
+      this.player.seek(0);
+      const { blob, ending } = await record(byId<HTMLCanvasElement>("view"), seconds);
+      save(blob, `${this.state.run}-elite-${this.active?.id ?? "film"}.${ending}`);
+    } finally {
+      button.textContent = "WebM";
+      button.disabled = false;
+    }
+  }
+
+  private saveList(): void {
+    const policies = this.shown.filter((s) => s.run === this.state.run).map((s) => s.id);
+    const list = JSON.stringify({ run: ".", policies: [...new Set(policies)] }, null, 2);
+    save(new Blob([list], { type: "application/json" }), "selected.json");
+    byId("announce").textContent = "Put selected.json into the run's folder: every command takes it in place of the run.";
+  }
+
+  /** Puts runs side by side. */
+  async compareRuns(ids: string[]): Promise<void> {
+    const known = ids.filter((id) => this.runs.some((r) => r.id === id));
+    this.state.runs = known.length ? known : this.runsView.usual(this.runs, this.state.run);
+    document.body.classList.add("comparing");
+    byId("runs-panel").hidden = false;
+    byId("runs-tab").ariaPressed = "true";
+    this.writeHash();
+    await this.runsView.show(this.runs, this.state.runs, { color: "objective", scale: this.state.scale });
+    this.markShown();
+    await this.play();
+  }
+
+  /** Back to one run. */
+  private async leaveRuns(id: string): Promise<void> {
+    this.state.runs = [];
+    document.body.classList.remove("comparing");
+    byId("runs-panel").hidden = true;
+    byId("runs-tab").ariaPressed = "false";
+    this.state.shown = this.shown.filter((s) => s.run === id);
+    if (!this.shown.length) this.state.shown = null;
+    this.active = this.shown[0] ?? null;
+    this.writeHash();
+    await this.open(id);
   }
 
   private writeHash(): void {
@@ -314,7 +482,7 @@ class App {
     const number = Number(wanted.replace(/^#/, ""));
     const row = wanted && Number.isInteger(number) ? (this.archive?.columns.get(column)?.indexOf(number) ?? -1) : -1;
     if (row < 0) this.fail(new Error(`no elite ${column === "id" ? `has the id ${wanted}` : `in cell ${wanted}`}`));
-    else void this.pick(row, input("compare").checked).catch((e) => this.fail(e));
+    else void this.pick(this.state.run, row, input("compare").checked).catch((e) => this.fail(e));
   }
 
   best(): number | null {
@@ -330,7 +498,7 @@ class App {
     addEventListener("keydown", (event) => this.keyPressed(event));
     addEventListener("resize", () => {
       this.showPanes();
-      drawCurve(byId("curve"), this.metrics);
+      this.drawCurve();
     });
     addEventListener("hashchange", () => void this.restore());
     addEventListener("pagehide", () => {
@@ -342,8 +510,12 @@ class App {
   /** A link was opened in this page. */
   private async restore(): Promise<void> {
     this.state = fromHash(location.hash);
+    this.active = null;
     const known = this.runs.find((r) => r.id === this.state.run) ?? this.runs[0];
     if (known) await this.open(known.id).catch((e) => this.fail(e));
+    if (this.state.runs.length) await this.compareRuns(this.state.runs).catch((e) => this.fail(e));
+    else byId("runs-panel").hidden = true;
+    document.body.classList.toggle("comparing", this.state.runs.length > 0);
   }
 
   private listenToMap(canvas: HTMLCanvasElement): void {
@@ -353,7 +525,7 @@ class App {
       this.map.hover(row);
       tip.hidden = row === null;
       if (row === null) return;
-      tip.textContent = `${this.describe(row)}\ncell ${this.archive!.columns.get("cell")![row]} · ${this.state.color} ${short(this.archive!.columns.get(this.state.color)![row]!)}`;
+      tip.textContent = this.tell(row);
       const right = event.offsetX > canvas.clientWidth / 2;
       tip.style.left = right ? "auto" : `${event.offsetX + 14}px`;
       tip.style.right = right ? `${canvas.clientWidth - event.offsetX + 14}px` : "auto";
@@ -366,7 +538,7 @@ class App {
     canvas.addEventListener("click", (event) => {
       const row = this.map.at(event.offsetX, event.offsetY);
       const add = event.shiftKey || event.ctrlKey || event.metaKey || input("compare").checked;
-      if (row !== null) void this.pick(row, add).catch((e) => this.fail(e));
+      if (row !== null) void this.pick(this.state.run, row, add).catch((e) => this.fail(e));
     });
   }
 
@@ -380,6 +552,10 @@ class App {
         this.showMap();
       });
     }
+    on("scale", "change", () => {
+      this.state.scale = select("scale").value as "even" | "rank";
+      this.showMap();
+    });
     on("mode", "change", () => {
       this.state.mode = select("mode").value as "cells" | "dots";
       this.showMap();
@@ -396,13 +572,16 @@ class App {
     on("speed", "change", () => this.setSpeed(Number(select("speed").value)));
     for (const name of ["friction", "mass"] as const) {
       on(name, "input", () => {
-        this.state[name] = Math.round(Number(input(name).value) * 10) / 10;
-        this.physicsChanged();
+        this.changePhysics({ [name]: Math.round(Number(input(name).value) * 10) / 10 });
       });
     }
-    on("reset", "click", () => {
-      this.state.friction = this.state.mass = 0;
-      this.physicsChanged();
+    on("reset", "click", () => this.changePhysics({ friction: 0, mass: 0 }));
+    on("webm", "click", () => void this.film().catch((e) => this.fail(e)));
+    on("list", "click", () => this.saveList());
+    on("runs-tab", "click", () => void (this.state.runs.length ? this.leaveRuns(this.state.run) : this.compareRuns([])).catch((e) => this.fail(e)));
+    on("linked", "change", () => {
+      this.state.linked = input("linked").checked;
+      this.writeHash();
     });
     on("link", "click", () => {
       history.replaceState(null, "", this.link());
@@ -421,16 +600,19 @@ class App {
 
   /** A task without friction and mass leaves nothing to change. */
   private offerPhysics(changeable: boolean): void {
-    if (!changeable) this.state.friction = this.state.mass = 0;
     for (const id of ["friction", "mass", "reset"]) (byId(id) as HTMLInputElement).disabled = !changeable;
     document.querySelector<HTMLElement>(".physics")!.title = changeable ? "" : "This task has no friction or mass";
   }
 
-  private physicsChanged(): void {
-    for (const name of ["friction", "mass"] as const) {
-      input(name).value = String(this.state[name]);
-      byId(`${name}-value`).textContent = `×${short(2 ** this.state[name])}`;
-    }
+  /** Changes the physics of the active elite, or of all that are shown. */
+  private changePhysics(change: { friction?: number; mass?: number }): void {
+    const { active } = this;
+    if (!active) return this.syncPhysics();
+    const all = input("physics-all").checked;
+    const was = keyOf(active);
+    this.state.shown = this.shown.map((s) => (all || keyOf(s) === was ? { ...s, ...change } : s));
+    this.active = { ...active, ...change };
+    this.syncPhysics();
     clearTimeout(this.physicsTimer);
     this.physicsTimer = window.setTimeout(() => {
       this.player.time = 0;
@@ -475,24 +657,27 @@ class App {
 
   private pickBest(): void {
     const row = this.best();
-    if (row !== null) void this.pick(row, false).catch((e) => this.fail(e));
+    if (row !== null) void this.pick(this.state.run, row, false).catch((e) => this.fail(e));
   }
 
   private async clear(): Promise<void> {
     this.state.shown = [];
+    this.active = null;
+    this.syncPhysics();
     this.writeHash();
     await this.play();
   }
 
   /** Arrow keys: the neighbour on the map is looked at and played. */
   private step(dx: number, dy: number): void {
-    const from = this.row(this.state.shown.at(-1) ?? -1);
+    const last = this.shown.findLast((s) => s.run === this.state.run);
+    const from = last ? this.row(last) : -1;
     const row = from < 0 ? this.best() : this.map.next(from, dx, dy);
-    if (row !== null) void this.pick(row, false).catch((e) => this.fail(e));
+    if (row !== null) void this.pick(this.state.run, row, false).catch((e) => this.fail(e));
   }
 
   private addHovered(): void {
-    if (this.map.hovered !== null) void this.pick(this.map.hovered, true).catch((e) => this.fail(e));
+    if (this.map.hovered !== null) void this.pick(this.state.run, this.map.hovered, true).catch((e) => this.fail(e));
   }
 }
 

@@ -1,7 +1,8 @@
 // The archive as a map: cells of its grid or one dot per elite.
 
 import type { Archive } from "./api.js";
-import { MARKS, MAP, colorOf, extent, short } from "./colors.js";
+import { MARKS, MAP, colorOf, extent, ranks, short } from "./colors.js";
+import { dimension, label } from "./labels.js";
 import type { Filter } from "./state.js";
 
 const MARGIN = { left: 60, right: 12, top: 10, bottom: 38 };
@@ -11,6 +12,7 @@ export interface MapChoice {
   y: string;
   color: string;
   mode: "cells" | "dots";
+  scale: "even" | "rank";
   filters: Filter[];
 }
 
@@ -29,17 +31,22 @@ export class ArchiveMap {
   private py = new Float64Array(0);
   private xRange: [number, number] = [0, 1];
   private yRange: [number, number] = [0, 1];
-  private colorRange: [number, number] = [0, 1];
   private tile: { w: number; h: number } | null = null;
+  /** Rows that lie outside the archive's bounds on these axes. */
+  private beyond = new Set<number>();
+  private origin = { x: 0, y: 0 };
+  /** The archive's bounds on the canvas, where the map shows more than them. */
+  frame: { x: number; y: number; w: number; h: number } | null = null;
 
   constructor(
     private base: HTMLCanvasElement,
     private top: HTMLCanvasElement,
     private box: HTMLElement,
-    private legend: { bar: HTMLCanvasElement; low: HTMLElement; high: HTMLElement; name: HTMLElement },
+    private legend: { bar: HTMLCanvasElement; low: HTMLElement; high: HTMLElement; name: HTMLElement } | null = null,
   ) {
-    const context = legend.bar.getContext("2d")!;
+    const context = legend?.bar.getContext("2d");
     MAP.forEach((color, i) => {
+      if (!context) return;
       context.fillStyle = color;
       context.fillRect(i, 0, 1, 10);
     });
@@ -53,7 +60,7 @@ export class ArchiveMap {
     this.redraw();
   }
 
-  /** Marks rows of the archive as shown in the panes, in order. */
+  /** Marks rows of the archive as shown in the panes, in order; -1 for a pane that shows something else. */
   select(rows: number[]): void {
     this.selected = rows;
     this.drawTop();
@@ -87,21 +94,32 @@ export class ArchiveMap {
     this.rows = filtered(archive, choice.filters);
     const [dx, dy] = [dimension(choice.x), dimension(choice.y)];
     const grid = archive.cells && dx !== null && dy !== null && dx !== dy ? [archive.cells[dx]!, archive.cells[dy]!] : null;
-    this.xRange = dx !== null && archive.bounds[dx] ? archive.bounds[dx]! : roomy(extent(xs));
-    this.yRange = dy !== null && archive.bounds[dy] ? archive.bounds[dy]! : roomy(extent(ys));
+    const [bx, by] = [dx !== null ? archive.bounds[dx] : undefined, dy !== null ? archive.bounds[dy] : undefined];
+    this.xRange = bx ? shownRange(bx, xs) : roomy(extent(xs));
+    this.yRange = by ? shownRange(by, ys) : roomy(extent(ys));
     const iw = w - MARGIN.left - MARGIN.right;
     const ih = h - MARGIN.top - MARGIN.bottom;
-    this.tile = choice.mode === "cells" && grid ? { w: iw / grid[0]!, h: ih / grid[1]! } : null;
+    const part = (value: number, [low, high]: [number, number]) => Math.min(1, Math.max(0, (value - low) / (high - low)));
+    const toX = (value: number) => MARGIN.left + iw * part(value, this.xRange);
+    const toY = (value: number) => MARGIN.top + ih * (1 - part(value, this.yRange));
+    const [fx, fy] = [bx ?? this.xRange, by ?? this.yRange];
+    const frame = { x: toX(fx[0]), y: toY(fy[1]), w: toX(fx[1]) - toX(fx[0]), h: toY(fy[0]) - toY(fy[1]) };
+    this.frame = (bx && bx !== this.xRange) || (by && by !== this.yRange) ? frame : null;
+    this.tile = choice.mode === "cells" && grid ? { w: frame.w / grid[0]!, h: frame.h / grid[1]! } : null;
+    this.origin = { x: frame.x, y: frame.y };
     this.px = new Float64Array(archive.elites);
     this.py = new Float64Array(archive.elites);
-    const put = (value: number, [low, high]: [number, number], cells: number | null) => {
-      let t = Math.min(1, Math.max(0, (value - low) / (high - low)));
-      if (cells !== null) t = (Math.min(cells - 1, Math.floor(t * cells)) + 0.5) / cells;
-      return t;
-    };
+    this.beyond = new Set();
+    const inside = (value: number, bounds: [number, number] | undefined) => !bounds || (value >= bounds[0] && value <= bounds[1]);
+    const middle = (value: number, [low, high]: [number, number], cells: number) =>
+      low + ((Math.min(cells - 1, Math.floor(part(value, [low, high]) * cells)) + 0.5) / cells) * (high - low);
     for (let i = 0; i < archive.elites; i++) {
-      this.px[i] = MARGIN.left + iw * put(xs[i]!, this.xRange, this.tile && grid ? grid[0]! : null);
-      this.py[i] = MARGIN.top + ih * (1 - put(ys[i]!, this.yRange, this.tile && grid ? grid[1]! : null));
+      const [x, y] = [xs[i]!, ys[i]!];
+      const within = inside(x, bx) && inside(y, by);
+      if (!within) this.beyond.add(i);
+      const cell = this.tile && grid && within;
+      this.px[i] = toX(cell ? middle(x, fx, grid[0]!) : x);
+      this.py[i] = toY(cell ? middle(y, fy, grid[1]!) : y);
     }
   }
 
@@ -115,10 +133,11 @@ export class ArchiveMap {
     const ih = h - MARGIN.top - MARGIN.bottom;
     context.fillStyle = ground!;
     context.fillRect(MARGIN.left, MARGIN.top, iw, ih);
-    this.drawAxes(context, choice, iw, ih, { ink: ink!, muted: muted!, grid: grid! });
+    this.drawAxes(context, archive, choice, iw, ih, { ink: ink!, muted: muted!, grid: grid! });
     const values = archive.columns.get(choice.color) ?? new Float64Array(archive.elites);
-    this.colorRange = extent(values);
-    const [low, high] = this.colorRange;
+    const [low, high] = extent(values);
+    const shade = choice.scale === "rank" ? ranks(values) : null;
+    const color = (i: number) => (shade ? colorOf(shade[i]!, 0, 1) : colorOf(values[i]!, low, high));
     // Worst first, so that the best lie on top where marks share a place.
     const order = [...this.rows].sort((a, b) => values[a]! - values[b]!);
     const places = new Set<number>();
@@ -126,31 +145,41 @@ export class ArchiveMap {
     context.beginPath();
     context.rect(MARGIN.left - 4, MARGIN.top - 4, iw + 8, ih + 8);
     context.clip();
+    if (this.frame) {
+      context.strokeStyle = muted!;
+      context.setLineDash([5, 3]);
+      context.strokeRect(this.frame.x, this.frame.y, this.frame.w, this.frame.h);
+      context.setLineDash([]);
+    }
     for (const i of order) {
-      context.fillStyle = colorOf(values[i]!, low, high);
-      if (this.tile) {
+      context.fillStyle = color(i);
+      if (this.tile && !this.beyond.has(i)) {
         // Edges from whole numbers of cells and on whole pixels: neighbours touch.
-        const column = Math.round((this.px[i]! - MARGIN.left) / this.tile.w - 0.5);
-        const row = Math.round((this.py[i]! - MARGIN.top) / this.tile.h - 0.5);
+        const column = Math.round((this.px[i]! - this.origin.x) / this.tile.w - 0.5);
+        const row = Math.round((this.py[i]! - this.origin.y) / this.tile.h - 0.5);
         const edge = (start: number, size: number, n: number) => Math.round((start + size * n) * scale) / scale;
-        const [left, right] = [edge(MARGIN.left, this.tile.w, column), edge(MARGIN.left, this.tile.w, column + 1)];
-        const [top, bottom] = [edge(MARGIN.top, this.tile.h, row), edge(MARGIN.top, this.tile.h, row + 1)];
+        const [left, right] = [edge(this.origin.x, this.tile.w, column), edge(this.origin.x, this.tile.w, column + 1)];
+        const [top, bottom] = [edge(this.origin.y, this.tile.h, row), edge(this.origin.y, this.tile.h, row + 1)];
         context.fillRect(left, top, right - left, bottom - top);
         places.add(row * 1e6 + column);
       } else {
-        const r = archive.elites > 4000 ? 2 : archive.elites > 800 ? 3 : 4.5;
-        context.fillRect(this.px[i]! - r, this.py[i]! - r, 2 * r, 2 * r);
+        const r = this.tile ? 3 : archive.elites > 4000 ? 2 : archive.elites > 800 ? 3 : 4.5;
+        context.beginPath();
+        if (this.beyond.has(i)) context.arc(this.px[i]!, this.py[i]!, r, 0, 2 * Math.PI);
+        else context.rect(this.px[i]! - r, this.py[i]! - r, 2 * r, 2 * r);
+        context.fill();
       }
     }
     context.restore();
-    this.drawn = this.tile ? places.size : order.length;
+    this.drawn = this.tile ? places.size + order.filter((i) => this.beyond.has(i)).length : order.length;
     this.firstDrawn ||= performance.now();
+    if (!this.legend) return;
     this.legend.low.textContent = short(low);
     this.legend.high.textContent = short(high);
-    this.legend.name.textContent = choice.color;
+    this.legend.name.textContent = label(archive, choice.color) + (shade ? ", by rank" : "");
   }
 
-  private drawAxes(context: CanvasRenderingContext2D, choice: MapChoice, iw: number, ih: number, paint: { ink: string; muted: string; grid: string }): void {
+  private drawAxes(context: CanvasRenderingContext2D, archive: Archive, choice: MapChoice, iw: number, ih: number, paint: { ink: string; muted: string; grid: string }): void {
     context.font = "11px system-ui, sans-serif";
     context.strokeStyle = paint.grid;
     context.lineWidth = 1;
@@ -174,12 +203,12 @@ export class ArchiveMap {
     context.font = "12px system-ui, sans-serif";
     context.textAlign = "center";
     context.textBaseline = "bottom";
-    context.fillText(choice.x, MARGIN.left + iw / 2, MARGIN.top + ih + MARGIN.bottom - 3);
+    context.fillText(label(archive, choice.x), MARGIN.left + iw / 2, MARGIN.top + ih + MARGIN.bottom - 3);
     context.save();
     context.translate(9, MARGIN.top + ih / 2);
     context.rotate(-Math.PI / 2);
     context.textBaseline = "middle";
-    context.fillText(choice.y, 0, 0);
+    context.fillText(label(archive, choice.y), 0, 0);
     context.restore();
   }
 
@@ -189,13 +218,13 @@ export class ArchiveMap {
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, this.box.clientWidth, this.box.clientHeight);
     if (this.hovered !== null) this.ring(context, this.hovered, "#ffffff", 2);
-    this.selected.forEach((row, i) => this.ring(context, row, MARKS[i % MARKS.length]!, 3));
+    this.selected.forEach((row, i) => row >= 0 && this.ring(context, row, MARKS[i % MARKS.length]!, 3));
   }
 
   private ring(context: CanvasRenderingContext2D, row: number, color: string, width: number): void {
     const [x, y] = [this.px[row], this.py[row]];
     if (x === undefined || y === undefined) return;
-    const r = this.tile ? Math.max(6, Math.max(this.tile.w, this.tile.h) / 2 + 2) : 7;
+    const r = this.tile && !this.beyond.has(row) ? Math.max(6, Math.max(this.tile.w, this.tile.h) / 2 + 2) : 7;
     for (const [style, w] of [["rgba(0,0,0,0.65)", width + 2.5], [color, width]] as const) {
       context.strokeStyle = style;
       context.lineWidth = w;
@@ -213,7 +242,7 @@ export class ArchiveMap {
     for (const i of this.rows) {
       const [dx, dy] = [Math.abs(this.px[i]! - x), Math.abs(this.py[i]! - y)];
       let distance = Math.hypot(dx, dy);
-      if (this.tile && dx <= this.tile.w / 2 && dy <= this.tile.h / 2) distance = 0;
+      if (this.tile && !this.beyond.has(i) && dx <= this.tile.w / 2 && dy <= this.tile.h / 2) distance = 0;
       if (distance > 14) continue;
       const brighter = best !== null && distance === nearest && values && values[i]! > values[best]!;
       if (distance < nearest || brighter) [best, nearest] = [i, distance];
@@ -242,10 +271,21 @@ export class ArchiveMap {
   }
 }
 
-/** Which measure a column is, counted from 0. */
-function dimension(column: string): number | null {
-  const match = /^measure (\d+)$/.exec(column);
-  return match ? Number(match[1]) - 1 : null;
+/**
+ * What the map shows of a measure: the bounds, and wherever elites are beyond them. A few strays that would shrink
+ * everything else are drawn at the edge.
+ */
+export function shownRange(bounds: [number, number], values: Float64Array): [number, number] {
+  const [first, last] = extent(values);
+  if (!values.length || (first >= bounds[0] && last <= bounds[1])) return bounds;
+  const sorted = values.filter((v) => Number.isFinite(v)).sort();
+  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)]!;
+  let [low, high] = [Math.min(bounds[0], at(0.01)), Math.max(bounds[1], at(0.99))];
+  const width = high - low;
+  if (low - first <= 0.5 * width) low = Math.min(low, first);
+  if (last - high <= 0.5 * width) high = Math.max(high, last);
+  const room = 0.03 * (high - low);
+  return [low < bounds[0] ? low - room : low, high > bounds[1] ? high + room : high];
 }
 
 export function filtered(archive: Archive, filters: Filter[]): number[] {

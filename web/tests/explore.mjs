@@ -1,7 +1,8 @@
 // Drives the explorer in Chromium: node explore.mjs SCENARIO URL FACTS. Started by crates/autoqd-view/tests/browser.rs.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -49,6 +50,15 @@ const look = async (page, name) => {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 };
+/** Nothing serious found by axe. */
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const accessible = async (page) => {
+  // Evaluated, not added as a script: the page's content policy allows none but its own.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const grave = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+  assert.deepEqual(grave.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html).join(" ")}`), []);
+};
 /** Waits until a function of the page's app is true. */
 const until = (page, condition, argument) =>
   page.waitForFunction(condition, argument, { timeout: 30000, polling: 30 });
@@ -84,6 +94,21 @@ const scenarios = {
     assert.equal(state.elites, facts.elites[0]);
     assert.equal(state.drawn, facts.elites[0], "the map shows as many elites as the archive holds");
     assert.ok(state.label.includes(`${facts.elites[0]}`));
+
+    // The page opens with the best elite at work, and different ones beside it.
+    await until(page, () => window.autoqd.player.replays.length > 1 && window.autoqd.player.frameOf(window.autoqd.player.replays[0]) > 2);
+    const opened = await page.evaluate(() => {
+      const { columns, show } = window.autoqd.archive;
+      const objective = columns.get("objective");
+      return { best: columns.get("id")[objective.indexOf(Math.max(...objective))], shown: window.autoqd.state.shown.map((s) => s.id), show };
+    });
+    assert.equal(opened.shown[0], opened.best);
+    assert.deepEqual(opened.shown, opened.show);
+    await until(page, () => /return so far/.test(document.querySelector(".pane .wait").textContent));
+    assert.match(await page.locator(".pane .name").first().textContent(), /^#\d+ · found /);
+    assert.equal(await page.locator("#color option").first().textContent(), "return found");
+    await look(page, "opened");
+    await accessible(page);
 
     // A click plays frames that move.
     await clickRow(page, 0);
@@ -124,11 +149,11 @@ const scenarios = {
     await page.locator("#color").selectOption("iteration");
     await page.waitForTimeout(300);
     const link = page.url();
-    const wanted = await page.evaluate(() => ({ shown: window.autoqd.state.shown, color: window.autoqd.state.color, time: window.autoqd.player.time, speed: window.autoqd.player.speed }));
+    const wanted = await page.evaluate(() => ({ shown: window.autoqd.state.shown.map((s) => s.id), color: window.autoqd.state.color, time: window.autoqd.player.time, speed: window.autoqd.player.speed }));
     const other = watch(await context.newPage());
     await other.goto(link);
     await until(other, (n) => window.autoqd?.player.replays.length === n, wanted.shown.length);
-    const got = await other.evaluate(() => ({ shown: window.autoqd.state.shown, color: window.autoqd.state.color, time: window.autoqd.player.time, speed: window.autoqd.player.speed }));
+    const got = await other.evaluate(() => ({ shown: window.autoqd.state.shown.map((s) => s.id), color: window.autoqd.state.color, time: window.autoqd.player.time, speed: window.autoqd.player.speed }));
     assert.deepEqual({ ...got, time: got.time.toFixed(2) }, { ...wanted, time: wanted.time.toFixed(2) });
     await other.close();
 
@@ -141,15 +166,15 @@ const scenarios = {
     const best = await page.evaluate(() => {
       const { columns } = window.autoqd.archive;
       const objective = columns.get("objective");
-      return columns.get("id")[objective.indexOf(Math.max(...objective))] === window.autoqd.state.shown[0];
+      return columns.get("id")[objective.indexOf(Math.max(...objective))] === window.autoqd.state.shown[0].id;
     });
     assert.ok(best, "b shows the best elite");
-    const alone = await page.evaluate(() => window.autoqd.state.shown[0]);
+    const alone = await page.evaluate(() => window.autoqd.state.shown[0].id);
     // The best elite may be at the edge, where an arrow leads nowhere: the first arrow that moves is enough.
     let moved = false;
     for (const arrow of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
       await page.keyboard.press(arrow);
-      moved = await page.evaluate((id) => window.autoqd.state.shown.length === 1 && window.autoqd.state.shown[0] !== id, alone);
+      moved = await page.evaluate((id) => window.autoqd.state.shown.length === 1 && window.autoqd.state.shown[0].id !== id, alone);
       if (moved) break;
     }
     assert.ok(moved, "an arrow shows a neighbour");
@@ -157,7 +182,7 @@ const scenarios = {
     assert.equal(await page.evaluate(() => window.autoqd.player.playing), false, "space pauses");
     await page.keyboard.press("Space");
     await page.keyboard.press("b");
-    await until(page, (id) => window.autoqd.state.shown[0] === id && window.autoqd.player.replays.length === 1, alone);
+    await until(page, (id) => window.autoqd.state.shown[0].id === id && window.autoqd.player.replays.length === 1, alone);
 
     // Changed physics: the same policy does something else.
     await until(page, () => window.autoqd.player.replays[0].done);
@@ -166,7 +191,48 @@ const scenarios = {
     await until(page, () => window.autoqd.player.replays[0]?.key.endsWith("/1") && window.autoqd.player.replays[0].done);
     const heavy = await page.evaluate(() => Array.from(window.autoqd.player.replays[0].frames.slice(-200)));
     assert.notDeepEqual(usual, heavy);
+    // Its return stands beside that of the unchanged episode, and the link holds the physics of each elite.
+    await until(page, () => /mass ×2.*unchanged physics [−\d]/.test(document.querySelector(".pane .wait").textContent));
+    const second = await page.evaluate(() => window.autoqd.map.rows.find((row) => window.autoqd.archive.columns.get("id")[row] !== window.autoqd.state.shown[0].id));
+    await clickRow(page, second, ["Shift"]);
+    await until(page, () => window.autoqd.player.replays.length === 2);
+    await page.waitForTimeout(300);
+    assert.match(decodeURIComponent(page.url()), /e=\d+_0_1!\d+&/, "one elite is heavy, the other is not");
+    const sliders = () => page.evaluate(() => document.getElementById("mass").value);
+    assert.equal(await sliders(), "0", "the sliders are those of the elite added last");
+    await page.locator(".pane .name").first().click();
+    assert.equal(await sliders(), "1", "and of the one that is marked");
+    await look(page, "physics");
+    const heavyLink = watch(await context.newPage());
+    await heavyLink.goto(page.url());
+    await until(heavyLink, () => window.autoqd?.player.replays.length === 2);
+    assert.deepEqual(await heavyLink.evaluate(() => window.autoqd.state.shown.map((s) => s.mass)), [1, 0]);
+    await heavyLink.close();
+
+    // Files: a film from the server, one recorded here, the policy, and a list.
+    const file = async (act) => {
+      const [download] = await Promise.all([page.waitForEvent("download", { timeout: 60000 }), act()]);
+      const content = readFileSync(await download.path());
+      return { name: download.suggestedFilename(), content };
+    };
+    const gif = await file(() => page.locator("#gif").click());
+    assert.match(gif.name, /elite-\d+\.gif$/);
+    assert.equal(gif.content.subarray(0, 4).toString(), "GIF8");
+    const onnx = await file(() => page.locator("#onnx").click());
+    assert.ok(onnx.name.endsWith(".onnx") && onnx.content.length > 200);
+    const list = JSON.parse((await file(() => page.locator("#list").click())).content.toString());
+    assert.deepEqual(list, { run: ".", policies: await page.evaluate(() => window.autoqd.state.shown.map((s) => s.id)) });
+    await page.locator("#speed").selectOption("4");
+    const film = await file(() => page.locator("#webm").click());
+    assert.match(film.name, /\.(webm|mp4)$/);
+    assert.ok(film.content.length > 5000, `a film of ${film.content.length} bytes`);
+    await page.locator("#speed").selectOption("1");
     await page.locator("#reset").click();
+
+    // Colours by rank: the brightest and the darkest stay, the rest spreads evenly.
+    await page.locator("#scale").selectOption("rank");
+    await until(page, () => document.getElementById("legend-name").textContent.endsWith("by rank"));
+    await page.locator("#scale").selectOption("even");
 
     // Filter and find.
     const middle = await page.evaluate(() => [...window.autoqd.archive.columns.get("objective")].sort((a, b) => a - b).at(-2));
@@ -178,13 +244,17 @@ const scenarios = {
     const cell = await page.evaluate(() => [window.autoqd.archive.columns.get("cell")[1], window.autoqd.archive.columns.get("id")[1]]);
     await page.locator("#find").fill(String(cell[0]));
     await page.keyboard.press("Enter");
-    await until(page, (id) => window.autoqd.state.shown[0] === id, cell[1]);
+    await until(page, (id) => window.autoqd.state.shown[0].id === id, cell[1]);
     await page.locator("#find").fill("99999999");
     await page.keyboard.press("Enter");
     await until(page, () => !document.getElementById("failure").hidden);
 
-    // The flat world of the other run.
+    // The flat world of the other run: nothing of the first one is left.
+    await page.locator("#mass").fill("1");
+    await until(page, () => window.autoqd.state.shown[0].mass === 1);
     await page.locator("#run").selectOption({ index: 1 });
+    await until(page, () => window.autoqd.state.shown?.length > 1 && window.autoqd.state.shown.every((s) => s.run === window.autoqd.state.run && !s.mass));
+    assert.equal(await page.evaluate(() => document.getElementById("mass").value), "0", "no mass factor is left over");
     await until(page, (n) => window.autoqd.archive.elites === n && window.autoqd.map.drawn === n, facts.elites[1]);
     await page.locator("#map").focus();
     await page.keyboard.press("b");
@@ -198,7 +268,73 @@ const scenarios = {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `sticks out by ${wide} pixels`);
     for (const id of ["play", "time", "map", "friction", "compare"]) assert.ok(await page.locator(`#${id}`).isVisible(), id);
+    const [map, stage] = [await page.locator("#map").boundingBox(), await page.locator("#stage").boundingBox()];
+    assert.ok(map.y < stage.y && stage.y + stage.height < 844, `map at ${map.y}, stage at ${stage.y} to ${stage.y + stage.height}: both on the first screen`);
+    await accessible(page);
     await look(page, "phone");
+  },
+
+  async outside() {
+    const page = watch(await context.newPage());
+    await page.goto(url);
+    await ready(page);
+    const found = await page.evaluate(() => {
+      const { archive, map, state } = window.autoqd;
+      const [xs, ys] = [archive.columns.get(state.x), archive.columns.get(state.y)];
+      const [bx, by] = archive.bounds;
+      const { frame } = map;
+      const rows = Array.from({ length: archive.elites }, (_, i) => i);
+      const out = rows.filter((i) => xs[i] < bx[0] || xs[i] > bx[1] || ys[i] < by[0] || ys[i] > by[1]);
+      const beyond = (i) => {
+        const [x, y] = map.placeOf(i);
+        return x < frame.x || x > frame.x + frame.w || y < frame.y || y > frame.y + frame.h;
+      };
+      return { drawn: map.drawn, frame, out: out.length, beyond: rows.filter(beyond).length, wrong: out.filter((i) => !beyond(i)).length, note: document.getElementById("outside").textContent };
+    });
+    assert.ok(found.frame && found.out > 0, "the run has elites outside its bounds");
+    assert.equal(found.drawn, facts.elites, "every elite has a place of its own");
+    assert.equal(found.wrong, 0, "what is outside is drawn outside");
+    assert.equal(found.beyond, found.out);
+    assert.match(found.note, /^\d+ % of the best fifth outside/);
+    await look(page, "outside");
+  },
+
+  async runs() {
+    const page = watch(await context.newPage());
+    await page.goto(url);
+    await ready(page);
+    await page.locator("#runs-tab").click();
+    await until(page, () => window.autoqd.runsView.cards.length === 2 && window.autoqd.runsView.cards.every((c) => c.map.drawn > 0));
+    assert.equal(await page.locator("#runs-table tbody tr").count(), facts.runs);
+    assert.equal(await page.locator("#runs-table input:checked").count(), 2, "runs of the same task at first");
+    // An elite picked in one run shows the one most like it in the other.
+    const [x, y] = await page.evaluate(() => window.autoqd.runsView.cards[1].map.placeOf(3));
+    await page.locator(".run-card canvas[role=img]").nth(1).click({ position: { x, y } });
+    await until(page, () => window.autoqd.player.replays.length === 2);
+    const picked = await page.evaluate(() => window.autoqd.state.shown.map((s) => s.run));
+    assert.deepEqual([...picked].sort(), await page.evaluate(() => window.autoqd.runsView.cards.map((c) => c.id).sort()));
+    await accessible(page);
+    await look(page, "runs");
+    await page.waitForTimeout(300);
+    const other = watch(await context.newPage());
+    await other.goto(page.url());
+    await until(other, () => window.autoqd?.runsView.cards.length === 2 && window.autoqd.player.replays.length === 2);
+    await other.close();
+    // Without the link, the elite is shown alone.
+    await page.locator("#linked").uncheck();
+    await page.locator(".run-card canvas[role=img]").nth(1).click({ position: { x, y } });
+    await until(page, () => window.autoqd.state.shown.length === 1);
+    // One run is left out, then one is looked at alone.
+    await page.locator("#runs-table input").nth(1).uncheck();
+    await until(page, () => window.autoqd.runsView.cards.length === 1);
+    await page.locator("#runs-table button").nth(1).click();
+    await until(page, () => document.getElementById("runs-panel").hidden && window.autoqd.state.run === window.autoqd.runs[1].id && window.autoqd.player.replays.length > 0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator("#runs-tab").click();
+    await until(page, () => window.autoqd.runsView.cards.length === 2);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `sticks out by ${wide} pixels`);
+    await look(page, "runs-phone");
   },
 
   async live() {
@@ -308,10 +444,24 @@ const scenarios = {
     const held = await pixels(page, "canvas[data-replay]");
     await page.waitForTimeout(300);
     assert.ok(!differ(held, await pixels(page, "canvas[data-replay]")), "a click pauses it");
-    if (process.env.AUTOQD_PICTURES) {
+    await accessible(page);
+    const picture = async (name) => {
+      if (!process.env.AUTOQD_PICTURES) return;
       mkdirSync(process.env.AUTOQD_PICTURES, { recursive: true });
-      await page.screenshot({ path: join(process.env.AUTOQD_PICTURES, "report.png"), fullPage: true });
-    }
+      await page.screenshot({ path: join(process.env.AUTOQD_PICTURES, `${name}.png`), fullPage: true });
+    };
+    await picture("report");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await accessible(page);
+    await picture("report-dark");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.waitForTimeout(200);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `sticks out by ${wide} pixels`);
+    await picture("report-phone");
+    const pdf = await page.pdf({ format: "A4" });
+    assert.equal(pdf.subarray(0, 4).toString(), "%PDF");
   },
 };
 

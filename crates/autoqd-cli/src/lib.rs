@@ -23,6 +23,7 @@ mod env_command;
 mod eval_command;
 mod explore_command;
 mod export_command;
+mod fresh_returns;
 mod init_command;
 mod layer_args;
 mod measuring;

@@ -89,7 +89,11 @@ pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyho
     let mut strips = Vec::new();
     for row in rows {
         let replay = run.replay(&table, row, change)?;
-        let caption = caption(&run, &table, row, &replay, change);
+        let caption = Caption {
+            title: format!("#{}", table.id[row]),
+            text: run.caption(&table, row, &replay, change),
+            note: run.task().spec().name.clone(),
+        };
         for format in &args.format {
             let path = draw(args, *format, &replay, &caption, &folder, table.id[row], &mut strips)?;
             writeln!(out, "{}", path.display())?;
@@ -111,19 +115,6 @@ fn rows(args: &RenderArgs, run: &RunView, table: &ArchiveTable) -> anyhow::Resul
         return Ok(run.to_show(table, args.count));
     }
     args.policy.iter().map(|id| Ok(run.run().row_of(table, *id)?)).collect()
-}
-
-fn caption(run: &RunView, table: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> Caption {
-    let measures: Vec<String> = table.measures.row(row).iter().take(6).map(|m| format!("{m:.2}")).collect();
-    let mut text = format!("return {:.0} · measures {}", replay.total_reward(), measures.join(", "));
-    if change != Change::default() {
-        text += &format!(" · friction ×{}, mass ×{}", change.friction_scale, change.mass_scale);
-    }
-    Caption {
-        title: format!("#{}", table.id[row]),
-        text: text.replace('-', "\u{2212}"),
-        note: run.task().spec().name.clone(),
-    }
 }
 
 fn draw(

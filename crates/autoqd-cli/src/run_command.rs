@@ -10,6 +10,7 @@ use autoqd::registry::Registry;
 use autoqd::run_folder::{RunFolder, status};
 use autoqd::runner::{Changes, Limits, Runner};
 
+use crate::fresh_returns::{fresh_returns, outside_note};
 use crate::layer_args::LayerArgs;
 use crate::progress::Progress;
 use crate::run_args::quoted;
@@ -103,11 +104,17 @@ fn summary(
         write!(out, " in {:.1} % of the archive's cells", 100.0 * coverage)?;
     }
     let [best, mean] = [found.best_objective, found.mean_objective].map(|value| value.unwrap_or(f64::NAN));
-    write!(out, ", best return {best:.1}, mean {mean:.1}")?;
+    write!(out, ", best return found {best:.1}, mean {mean:.1}")?;
     if let Some(score) = found.qd_score {
         write!(out, ", QD score {score:.0}")?;
     }
     writeln!(out, "; {} environment steps", found.env_steps)?;
+    if let Some(fresh) = fresh_returns(runner.path(), registry) {
+        writeln!(out, "{fresh}")?;
+    }
+    if let Some(outside) = outside_note(&found, trainer.config().follows()) {
+        writeln!(out, "note:     {outside}")?;
+    }
     writeln!(out, "archive:  {path}/archive.parquet")?;
     writeln!(out, "curves:   {path}/metrics.csv")?;
     writeln!(out, "next:     autoqd report {quoted}     everything about it in one HTML file")?;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use autoqd::run_folder::{Status, Verification, status, verify};
 
+use crate::fresh_returns::{fresh_returns, outside_note};
 use crate::measuring::print_json;
 use crate::run_args::RunsArg;
 use crate::run_table::{self, Row};
@@ -35,7 +36,7 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// Shows the status of runs without loading their archives; exit code 1 when one of several cannot be read.
+/// Shows the status of runs; of one run also what its best elites return in fresh episodes. Exit code 1 when one of several cannot be read.
 pub fn run_status(args: &StatusArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let runs = args.runs.all();
     if let ([run], true) = (&runs[..], args.runs.is_one()) {
@@ -43,7 +44,8 @@ pub fn run_status(args: &StatusArgs, registry: &Registry, out: &mut dyn Write) -
         if args.json {
             print_json(&found, out)?
         } else {
-            print(&found, out)?
+            print(&found, out)?;
+            print_fresh(&found, registry, out)?
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -68,8 +70,11 @@ fn print(status: &Status, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "  elites          {}", status.elites)?;
     writeln!(out, "  coverage        {} %", number(status.coverage.map(|c| 100.0 * c)))?;
     writeln!(out, "  QD score        {}", number(status.qd_score))?;
-    writeln!(out, "  best objective  {}", number(status.best_objective))?;
-    writeln!(out, "  mean objective  {}", number(status.mean_objective))?;
+    writeln!(out, "  best return     {} (found by the search)", number(status.best_objective))?;
+    writeln!(out, "  mean return     {} (found by the search)", number(status.mean_objective))?;
+    if let Some(outside) = status.outside {
+        writeln!(out, "  outside bounds  {:.0} % of the best fifth", 100.0 * outside)?;
+    }
     writeln!(
         out,
         "  env steps       {} ({} per second)",
@@ -77,6 +82,18 @@ fn print(status: &Status, out: &mut dyn Write) -> std::io::Result<()> {
         number(status.env_steps_per_second)
     )?;
     writeln!(out, "  time            {:.0} s", status.seconds)
+}
+
+/// What the best elites return with fresh seeds, and whether the archive's bounds hold the best elites.
+fn print_fresh(status: &Status, registry: &Registry, out: &mut dyn Write) -> std::io::Result<()> {
+    if let Some(fresh) = fresh_returns(&status.path, registry) {
+        writeln!(out, "{fresh}")?;
+    }
+    let follows = autoqd::run_folder::read_config(&status.path).is_ok_and(|config| config.follows());
+    match outside_note(status, follows) {
+        Some(text) => writeln!(out, "note: {text}"),
+        None => Ok(()),
+    }
 }
 
 /// Checks the files of runs; exit code 1 when one is not what was written.

@@ -17,6 +17,7 @@
 mod adaptation;
 mod bandwidth;
 mod bench;
+mod best_again;
 mod cluster;
 mod comparison;
 mod curve;
@@ -55,6 +56,7 @@ pub use adaptation::{
 };
 pub use bandwidth::{Pooling, bandwidth, median, shared_bandwidth};
 pub use bench::Bench;
+pub use best_again::{Again, best_again};
 pub use cluster::{Clusters, cluster};
 pub use comparison::{Tested, compare_methods, fine_table, main_table, trade_off_table};
 pub use curve::{Area, area_under, success_count, success_threshold};

@@ -12,8 +12,8 @@ const PICTURE_CELLS: usize = 40;
 const CURVES: [(&str, &str); 4] = [
     ("qd_score", "QD score"),
     ("coverage", "coverage"),
-    ("best_objective", "best objective"),
-    ("mean_objective", "mean objective"),
+    ("best_objective", "best return found"),
+    ("mean_objective", "mean return found"),
 ];
 
 /// What the plots of an archive need; coloured by the objective or by a statistic of this name.
@@ -23,15 +23,15 @@ pub fn archive_plot(run: &RunView, table: &ArchiveTable, color: Option<&str>) ->
     let bounds: Vec<(f64, f64)> = layout.bounds.iter().take(dimensions).map(|b| (b[0], b[1])).collect();
     let cells = layout.cells.unwrap_or_else(|| vec![PICTURE_CELLS; bounds.len()]);
     let statistic = color.and_then(|name| Some((name.to_string(), table.statistic(name)?.to_vec())));
-    let (value_name, values) =
-        statistic.unwrap_or_else(|| ("objective".to_string(), table.objective.clone()));
+    let (value_name, values) = statistic.unwrap_or_else(|| ("return".to_string(), table.objective.clone()));
     ArchivePlot {
-        names: (1..=bounds.len()).map(|i| format!("measure {i}")).collect(),
+        names: run.measure_names(bounds.len()),
         measures: (0..table.len()).map(|i| table.measures.row(i).to_vec()).collect(),
         bounds,
         cells,
         values,
         value_name,
+        marked: Vec::new(),
     }
 }
 

@@ -41,6 +41,14 @@ impl Default for Change {
     }
 }
 
+impl Change {
+    /// Whether both factors are within what a page or a command may ask for.
+    pub(crate) fn is_allowed(&self) -> bool {
+        let allowed = |scale: f64| scale.is_finite() && (0.05..=20.0).contains(&scale);
+        allowed(self.friction_scale) && allowed(self.mass_scale)
+    }
+}
+
 impl RunView {
     /// Opens runs that are viewed together. Folders of the same name, as sweeps make them, are told apart by as much
     /// of their paths as it takes.
@@ -109,6 +117,15 @@ impl RunView {
         }
     }
 
+    /// What the measures are called: by the task where a person designed them, else by number.
+    pub fn measure_names(&self, count: usize) -> Vec<String> {
+        let designed = &self.task.spec().measures;
+        match self.run.method == "regular" && designed.len() == count {
+            true => designed.iter().map(|measure| measure.name.clone()).collect(),
+            false => (1..=count).map(|i| format!("measure {i}")).collect(),
+        }
+    }
+
     /// The shape of the policies, as stored in the current archive.
     pub fn policy(&self) -> Result<PolicySpec, ViewError> {
         Ok(self.run.policy_spec(self.task.spec())?)
@@ -138,6 +155,22 @@ impl RunView {
             true => (0..archive.len().min(count)).collect(),
             false => best_and_different(archive, count),
         }
+    }
+
+    /// What stands under a film or a strip: which return it shows, which the search found, and the measures.
+    pub fn caption(&self, archive: &ArchiveTable, row: usize, replay: &Replay, change: Change) -> String {
+        let measures: Vec<String> =
+            archive.measures.row(row).iter().take(6).map(|m| format!("{m:.2}")).collect();
+        let mut text = format!(
+            "return {:.0} in this episode, found {:.0} · measures {}",
+            replay.total_reward(),
+            archive.objective[row],
+            measures.join(", ")
+        );
+        if change != Change::default() {
+            text += &format!(" · friction ×{}, mass ×{}", change.friction_scale, change.mass_scale);
+        }
+        text.replace('-', "\u{2212}")
     }
 
     /// Whether friction and mass of the task can be changed.

@@ -93,6 +93,36 @@ fn the_archive_of_a_real_run_can_be_explored() {
     drive(&chromium, "explore", &format!("http://{}/", server.address), &facts);
 }
 
+/// A finished real run with further settings.
+fn search_with(path: &Path, task: &str, iterations: u64, settings: &[&str]) {
+    let config = common::run::config(task, iterations, &[&["threads=1"], settings].concat());
+    let mut runner = Runner::create(path, config, &Registry::default()).unwrap();
+    runner.run(Limits::default(), &|| false, &mut common::run::Silent).unwrap();
+}
+
+#[test]
+fn elites_outside_the_bounds_are_shown_where_they_are() {
+    let Some(chromium) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("narrow");
+    search_with(&path, "hopper", 3, &["bounds=0.4"]);
+    let server = serve(&[&path]);
+    let facts = json!({ "elites": elites(&path) });
+    drive(&chromium, "outside", &format!("http://{}/", server.address), &facts);
+}
+
+#[test]
+fn runs_are_compared_side_by_side() {
+    let Some(chromium) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["first", "second", "walker"].map(|name| folder.path().join(name));
+    search_with(&paths[0], "swimmer", 3, &["seed=1"]);
+    search_with(&paths[1], "swimmer", 3, &["seed=2"]);
+    common::run::search(&paths[2], "bipedal-walker", 1);
+    let server = serve(&[&paths[0], &paths[1], &paths[2]]);
+    drive(&chromium, "runs", &format!("http://{}/", server.address), &json!({ "runs": 3 }));
+}
+
 #[test]
 fn a_run_that_is_still_going_is_followed() {
     let Some(chromium) = chromium() else { return };
@@ -179,7 +209,10 @@ fn the_report_plays_without_a_server() {
         paths.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect();
     let page = report(&runs, ReportOptions { behaviours: 3, seconds: 4.0, ..Default::default() }).unwrap();
     assert!(page.len() < 20_000_000);
-    for reference in ["http://", "https://", "src=\"/", "href=\""] {
+    let links = page.matches("href=\"").count();
+    assert_eq!(links, page.matches("href=\"#").count(), "links lead to places in the report alone");
+    assert!(links >= 4, "a report of two runs has a table of contents");
+    for reference in ["http://", "https://", "src=\"/"] {
         let allowed = page.matches("http://www.w3.org/2000/svg").count();
         let found = page.matches(reference).count();
         assert_eq!(

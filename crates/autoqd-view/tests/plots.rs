@@ -24,6 +24,7 @@ fn archive(dimensions: usize, elites: usize) -> ArchivePlot {
         values: measures.iter().map(value).collect(),
         measures,
         value_name: "objective".to_string(),
+        marked: if elites > 5 { vec![0, 3, 5] } else { Vec::new() },
     }
 }
 

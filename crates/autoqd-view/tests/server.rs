@@ -406,3 +406,26 @@ fn a_list_and_a_table_are_explored_like_their_run() {
     assert_eq!(get(server.address, "/api/runs/table-parquet/metrics").status, 200);
     assert_eq!(get(server.address, "/api/runs/table-parquet/archive").status, 200);
 }
+
+#[test]
+fn a_film_and_a_policy_can_be_taken_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("films");
+    filled(&path, "hopper", 3);
+    let server = serve(&[&path], ServerConfig::default());
+    let get = |what: &str| request(server.address, "GET", &format!("/api/runs/films/{what}"), "", "");
+    let film = get("film?id=1001&mass_scale=2&seconds=0.2");
+    assert_eq!((film.status, &film.body[..4]), (200, &b"GIF8"[..]));
+    assert!(film.head.contains("filename=\"films-elite-1001.gif\""), "{}", film.head);
+    let policy = get("policy?id=1001");
+    let run = LoadedRun::open(&path).unwrap();
+    let spec = run.policy_spec(run.task(&Registry::default()).unwrap().spec()).unwrap();
+    let model = autoqd::export::policy_to_onnx(&spec, run.parameters(run.row(1001).unwrap())).unwrap();
+    assert_eq!((policy.status, policy.body), (200, model));
+    assert_eq!(get("film?id=99").status, 404);
+    for wrong in
+        ["film", "film?id=x", "film?id=1001&seconds=60", "film?id=1001&mass_scale=0", "policy?id=1&a=b"]
+    {
+        assert_eq!(get(wrong).status, 400, "{wrong}");
+    }
+}

@@ -121,6 +121,18 @@ impl Figure {
         Self { title, panels, columns: columns.max(1), panel_size, legend, note, color_bar: None }
     }
 
+    /// Each panel as a figure of its own, with the legend in each.
+    pub fn apart(self) -> Vec<Self> {
+        let Self { title, panels, panel_size, legend, note, .. } = self;
+        let one = |panel: Panel| {
+            let mut figure = Self::single(title.clone(), panel);
+            figure.panel_size = panel_size;
+            (figure.legend, figure.note) = (legend.clone(), note.clone());
+            figure
+        };
+        panels.into_iter().map(one).collect()
+    }
+
     /// The picture as an SVG document, the same bytes for the same content.
     pub fn svg(&self, mode: Mode) -> String {
         let theme = Theme::new(mode);

@@ -34,6 +34,34 @@ pub(crate) struct Solid {
     pub color: [f64; 4],
     /// Radius of a ball around the origin of the frame that holds the solid.
     pub reach: f64,
+    /// The solid as a ball that was swept along a line, for shadows.
+    swept: Swept,
+}
+
+/// A ball swept along a line: exact for spheres and capsules.
+#[derive(Clone, Copy, Debug)]
+struct Swept {
+    from: V3,
+    to: V3,
+    radius: f64,
+    /// Half the length of the line.
+    half: f64,
+}
+
+impl Swept {
+    fn new(kind: ShapeKind, size: V3, frame: &Frame) -> Self {
+        let half = match kind {
+            ShapeKind::Capsule => size.y,
+            ShapeKind::Cylinder => (size.y - size.x).max(0.0),
+            _ => 0.0,
+        };
+        let radius = match kind {
+            ShapeKind::Box | ShapeKind::Ellipsoid => (size.x + size.y + size.z) / 3.0,
+            _ => size.x,
+        };
+        let arm = frame.z() * half;
+        Self { from: frame.origin - arm, to: frame.origin + arm, radius, half }
+    }
 }
 
 impl Solid {
@@ -51,7 +79,8 @@ impl Solid {
         let linear = |c: f32| f64::from(c.clamp(0.0, 1.0)) * f64::from(c.clamp(0.0, 1.0));
         let [r, g, b, a] = shape.rgba;
         let color = [linear(r), linear(g), linear(b), f64::from(a)];
-        Some(Self { kind: shape.kind, size, frame, color, reach })
+        let swept = Swept::new(shape.kind, size, &frame);
+        Some(Self { kind: shape.kind, size, frame, color, reach, swept })
     }
 
     pub fn center(&self) -> V3 {
@@ -73,25 +102,17 @@ impl Solid {
         (t > 0.0).then(|| Hit { t, normal: self.frame.turn(normal) })
     }
 
-    /// The solid as a ball that was swept along a line: exact for spheres and capsules.
-    fn swept(&self) -> (V3, V3, f64) {
-        let half = match self.kind {
-            ShapeKind::Capsule => self.size.y,
-            ShapeKind::Cylinder => (self.size.y - self.size.x).max(0.0),
-            _ => 0.0,
-        };
-        let radius = match self.kind {
-            ShapeKind::Box | ShapeKind::Ellipsoid => (self.size.x + self.size.y + self.size.z) / 3.0,
-            _ => self.size.x,
-        };
-        let arm = self.frame.z() * half;
-        (self.frame.origin - arm, self.frame.origin + arm, radius)
-    }
-
     /// Part of a wide, far light that reaches `point` past this solid. The penumbra grows with the distance.
     pub fn light_past(&self, point: V3, light: V3, spread: f64) -> f64 {
-        let (a, b, radius) = self.swept();
-        let (t, distance) = ray_to_segment(point, light, a, b);
+        let Swept { from, to, radius, half } = self.swept;
+        // Most points lie far from the shadow of most solids: no need to know how far.
+        let center = self.frame.origin - point;
+        let along = center.dot(light);
+        let clear = half + radius + spread * (along + half).max(0.0) + 1e-3;
+        if center.dot(center) - along * along.max(0.0) > clear * clear {
+            return 1.0;
+        }
+        let (t, distance) = ray_to_segment(point, light, from, to);
         let soft = spread * t + 1e-3;
         let edge = ((distance - radius) / soft).clamp(-1.0, 1.0);
         let x = 0.5 * (edge + 1.0);
@@ -100,8 +121,8 @@ impl Solid {
 
     /// Part of the sky over `point` that this solid hides.
     pub fn hides_of_sky(&self, point: V3, normal: V3) -> f64 {
-        let (a, b, radius) = self.swept();
-        let to = nearest_on_segment(point, a, b) - point;
+        let Swept { from, to, radius, .. } = self.swept;
+        let to = nearest_on_segment(point, from, to) - point;
         let square = to.dot(to).max(radius * radius);
         let height = to.dot(normal) / square.sqrt();
         height.max(0.0) * radius * radius / square

@@ -16,12 +16,13 @@ const RATE: f64 = 25.0;
 pub(super) fn behaviours(
     run: &RunView,
     table: &ArchiveTable,
+    shown: &[usize],
     options: ReportOptions,
 ) -> Result<String, ViewError> {
-    let mut html = String::from("<div class=\"behaviours\">\n");
-    for row in run.to_show(table, options.behaviours) {
-        match run.replay(table, row, Change::default()) {
-            Ok(replay) => html.push_str(&behaviour(table, row, &replay, options.seconds)?),
+    let mut html = String::from("<div><div class=\"behaviours\">\n");
+    for (i, row) in shown.iter().enumerate() {
+        match run.replay(table, *row, Change::default()) {
+            Ok(replay) => html.push_str(&behaviour(table, (i + 1, *row), &replay, options.seconds)?),
             // A task without a body can still be reported on.
             Err(ViewError::NothingToDraw) => {
                 return Ok("<p>This task has no shapes to draw.</p>".to_string());
@@ -35,26 +36,35 @@ pub(super) fn behaviours(
             "The best elite first, then those that differ most from all before them, among the best fifth."
         }
     };
-    let _ = writeln!(html, "</div>\n<p class=\"note\">{order} Click one to pause it.</p>");
+    let _ = writeln!(
+        html,
+        "</div>\n<p class=\"note\">The numbers are those on the map. {order} Click one to pause it. <i>Found</i> is the return \
+         the search accepted an elite with, <i>this episode</i> that of the whole episode whose start is shown, in the \
+         reference simulator.</p></div>"
+    );
     Ok(html)
 }
 
-fn behaviour(table: &ArchiveTable, row: usize, replay: &Replay, seconds: f64) -> Result<String, ViewError> {
+fn behaviour(
+    table: &ArchiveTable,
+    (place, row): (usize, usize),
+    replay: &Replay,
+    seconds: f64,
+) -> Result<String, ViewError> {
     let style = FrameStyle { width: 320, height: 240, ..FrameStyle::default() };
     let poster = Renderer::new(replay, style)?.frame(replay.frames() * 2 / 5)?.png()?;
-    let measures: Vec<String> = table.measures.row(row).iter().map(|m| number(*m)).collect();
     let (header, frames) = encode(replay, seconds);
     let mut html = String::new();
     let _ = writeln!(
         html,
         "<figure class=\"behaviour\"><div class=\"screen\"><img alt=\"elite {id} at work\" src=\"data:image/png;base64,{}\">\
          <canvas data-replay=\"{}\" data-frames=\"{}\" tabindex=\"0\" role=\"img\" aria-label=\"elite {id} at work\"></canvas></div>\
-         <figcaption><b>#{id}</b> return {} <span class=\"note\">{}</span></figcaption></figure>",
+         <figcaption><span class=\"place\">{place}</span> <b>#{id}</b> found {}, this episode {}</figcaption></figure>",
         base64(&poster),
         escape(&header),
         base64(&frames),
         number(table.objective[row]),
-        escape(&measures.join(", ")),
+        number(replay.total_reward()),
         id = table.id[row],
     );
     Ok(html)

@@ -63,6 +63,7 @@ fn page(runs: &[RunView], measured: &Measured, options: ReportOptions) -> Result
         [run] => run.name().to_owned(),
         _ => format!("{} runs", runs.len()),
     };
+    let statuses: Vec<Option<Status>> = runs.iter().map(RunView::status).collect::<Result<_, _>>()?;
     let mut page = String::new();
     let _ = write!(
         page,
@@ -72,17 +73,24 @@ fn page(runs: &[RunView], measured: &Measured, options: ReportOptions) -> Result
          <style>\n{STYLE}</style></head><body>\n<header><h1>{}</h1>{}</header>\n<main>\n",
         escape(&title),
         escape(&title),
-        subtitle(runs),
+        lead(runs, &statuses),
     );
-    let statuses: Vec<Option<Status>> = runs.iter().map(RunView::status).collect::<Result<_, _>>()?;
+    if runs.len() > 1 {
+        page.push_str(&contents(runs));
+    }
+    let several = runs.len();
+    let tables = runs.iter().map(RunView::archive).collect::<Result<Vec<_>, _>>()?;
+    for (i, (run, table)) in runs.iter().zip(&tables).enumerate() {
+        page.push_str(&found_section(run, table, (i, several), options)?);
+    }
     page.push_str(&numbers(runs, &statuses));
-    page.push_str(&section("Learning", &all_of(|mode| learning(runs, mode))?));
+    page.push_str(&section("learning", "Learning", &curves(runs)?));
     let content = measured_content(runs, measured)?;
     if !content.is_empty() {
-        page.push_str(&section("Measured", &content));
+        page.push_str(&section("measured", "Measured with fresh seeds", &content));
     }
-    for run in runs {
-        page.push_str(&run_section(run, runs.len(), options)?);
+    for (i, (run, table)) in runs.iter().zip(&tables).enumerate() {
+        page.push_str(&details(run, table, (i, several))?);
     }
     let _ = write!(
         page,
@@ -92,12 +100,64 @@ fn page(runs: &[RunView], measured: &Measured, options: ReportOptions) -> Result
     Ok(page)
 }
 
-fn subtitle(runs: &[RunView]) -> String {
-    format!("<p>{}</p>", escape(&tasks_of(runs).join(", ")))
+/// What was found, in one sentence.
+fn lead(runs: &[RunView], statuses: &[Option<Status>]) -> String {
+    let sentence = match (runs, statuses) {
+        ([run], [Some(status)]) => one_run(run, status),
+        ([run], _) => format!("A table of policies for {}.", run.run().task),
+        _ => {
+            let elites: u64 = statuses.iter().flatten().map(|s| s.elites).sum();
+            let tasks = tasks_of(runs).join(", ");
+            format!("{} runs on {tasks} found {} policies.", runs.len(), thousands(elites))
+        }
+    };
+    format!("<p class=\"lead\">{}</p>", escape(&sentence))
 }
 
-fn section(title: &str, content: &str) -> String {
-    format!("<section><h2>{}</h2>\n{content}</section>\n", escape(title))
+fn one_run(run: &RunView, status: &Status) -> String {
+    let facts = run.run();
+    let mut text = format!(
+        "{} with {} found {} different policies in {} environment steps ({})",
+        capital(&facts.task),
+        facts.method,
+        thousands(status.elites),
+        thousands(status.env_steps),
+        duration(status.seconds)
+    );
+    if let Some(best) = status.best_objective {
+        text += &format!("; the search found a best return of {}", number(best));
+    }
+    if let Some(mean) = status.mean_objective {
+        text += &format!(" and {} on average", number(mean));
+    }
+    text + "."
+}
+
+/// Where the parts of a report of several runs are.
+fn contents(runs: &[RunView]) -> String {
+    let mut html = String::from("<nav aria-label=\"Contents\"><ul class=\"contents\">\n");
+    for (i, run) in runs.iter().enumerate() {
+        let _ = writeln!(html, "<li><a href=\"#run-{}\">{}</a></li>", i + 1, escape(run.name()));
+    }
+    html.push_str(
+        "<li><a href=\"#numbers\">Numbers</a></li><li><a href=\"#learning\">Learning</a></li></ul></nav>\n",
+    );
+    html
+}
+
+fn section(id: &str, title: &str, content: &str) -> String {
+    format!("<section id=\"{id}\"><h2>{}</h2>\n{content}</section>\n", escape(title))
+}
+
+/// Learning curves, every quantity a picture of its own, so that as many stand side by side as fit.
+fn curves(runs: &[RunView]) -> Result<String, ViewError> {
+    let panels = |mode| -> Result<Vec<(String, Figure)>, ViewError> {
+        let figures = learning(runs, mode)?.into_iter();
+        Ok(figures
+            .flat_map(|(name, figure)| figure.apart().into_iter().map(move |f| (name.clone(), f)))
+            .collect())
+    };
+    Ok(format!("<div class=\"curves\">\n{}</div>\n", all_of(panels)?))
 }
 
 /// A figure for light and for dark pages; the style shows one of them.
@@ -135,7 +195,7 @@ fn measured_numbers(runs: &[RunView], evaluations: &[Option<RunMetrics>]) -> Str
         return String::new();
     }
     let mut table = String::from(
-        "<div class=\"wide\"><table><thead><tr><th>run</th><th>policies</th><th>GT QD score</th>\
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Measured\"><table><thead><tr><th>run</th><th>policies</th><th>GT QD score</th>\
          <th>GT cells</th><th>Vendi score</th><th>qVS</th><th>mean return</th><th>best return</th></tr></thead><tbody>\n",
     );
     for (run, found) in runs.iter().zip(evaluations) {
@@ -154,17 +214,19 @@ fn measured_numbers(runs: &[RunView], evaluations: &[Option<RunMetrics>]) -> Str
         let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
     table.push_str(
-        "</tbody></table></div>\n<p class=\"note\">Every policy rolled out again, with seeds that no search uses.</p>\n",
+        "</tbody></table></div>\n<p class=\"note\">Every policy rolled out again in the reference simulator, with seeds that no \
+         search uses; returns are means over these fresh episodes.</p>\n",
     );
+    table.push_str(&terms(&MEASURED_TERMS));
     table
 }
 
 /// The table of numbers, one row per run.
 fn numbers(runs: &[RunView], statuses: &[Option<Status>]) -> String {
     let mut table = String::from(
-        "<section><h2>Numbers</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>task</th><th>method</th>\
+        "<section id=\"numbers\"><h2>Numbers</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Numbers\"><table><thead><tr><th>run</th><th>task</th><th>method</th>\
          <th>seed</th><th>iterations</th><th>evaluations</th><th>steps</th><th>elites</th><th>coverage</th>\
-         <th>QD score</th><th>best</th><th>mean</th><th>time</th></tr></thead><tbody>\n",
+         <th>QD score</th><th>best return found</th><th>mean return found</th><th>outside</th><th>time</th></tr></thead><tbody>\n",
     );
     for (run, status) in runs.iter().zip(statuses) {
         let (facts, status) = (run.run(), status.as_ref());
@@ -182,24 +244,89 @@ fn numbers(runs: &[RunView], statuses: &[Option<Status>]) -> String {
             of(&|s| s.qd_score.map_or_else(dash, number)),
             of(&|s| s.best_objective.map_or_else(dash, number)),
             of(&|s| s.mean_objective.map_or_else(dash, number)),
+            of(&|s| s.outside.map_or_else(dash, |o| format!("{:.0} %", 100.0 * o))),
             of(&|s| duration(s.seconds)),
         ];
         let _ = writeln!(table, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
     }
-    table.push_str("</tbody></table></div></section>\n");
+    let _ = write!(table, "</tbody></table></div>\n{}</section>\n", terms(&SEARCH_TERMS));
     table
 }
 
-fn run_section(run: &RunView, runs: usize, options: ReportOptions) -> Result<String, ViewError> {
-    let table = run.archive()?;
-    let name = |what: &str| if runs > 1 { format!("{}: {what}", run.name()) } else { capital(what) };
-    let mut html = String::new();
+/// What the columns of the search's numbers mean.
+const SEARCH_TERMS: [(&str, &str); 5] = [
+    (
+        "return found",
+        "the return an elite was accepted with: the best of many tries in the search's own episodes and simulator; fresh episodes return less as a rule",
+    ),
+    ("elites", "policies in the archive, each the best in its cell"),
+    ("coverage", "share of the archive's cells that hold an elite"),
+    (
+        "QD score",
+        "sum of the returns of all elites, above the lowest that counts in the task: grows with more elites and with better ones",
+    ),
+    (
+        "outside",
+        "share of the best fifth of the elites whose measures lie beyond the archive's bounds, where they share border cells",
+    ),
+];
+
+/// What `autoqd eval` measures.
+const MEASURED_TERMS: [(&str, &str); 4] = [
+    (
+        "GT QD score, GT cells",
+        "QD score and cells filled on a grid over the task's hand-designed measures, the same grid for every method",
+    ),
+    (
+        "Vendi score",
+        "the effective number of different policies, from similarities between where they go and what they do",
+    ),
+    ("qVS", "quality-weighted Vendi score: the Vendi score times how near the mean return comes to the best"),
+    ("mean and best return", "over fresh episodes, not those of the search"),
+];
+
+fn terms(list: &[(&str, &str)]) -> String {
+    let rows =
+        list.iter().map(|(name, meaning)| format!("<dt>{}</dt><dd>{}</dd>", escape(name), escape(meaning)));
+    format!("<dl class=\"terms\">{}</dl>\n", rows.collect::<String>())
+}
+
+/// Title of a section of one of several runs.
+fn title_of(run: &RunView, runs: usize, what: &str) -> String {
+    if runs > 1 { format!("{}: {what}", run.name()) } else { capital(what) }
+}
+
+/// The map, and beside it the elites that are numbered on it, at work.
+fn found_section(
+    run: &RunView,
+    table: &ArchiveTable,
+    (i, runs): (usize, usize),
+    options: ReportOptions,
+) -> Result<String, ViewError> {
+    let (id, title) = (format!("run-{}", i + 1), title_of(run, runs, "the archive and some of its elites"));
     if table.is_empty() {
-        html.push_str(&section(&name("archive"), "<p>The archive has no elite yet.</p>"));
-    } else {
-        html.push_str(&section(&name("archive"), &archive_figures(run, &table, runs)?));
-        html.push_str(&section(&name("behaviours"), &behaviours(run, &table, options)?));
-        html.push_str(&section(&name("best elites"), &best_elites(&table)));
+        return Ok(section(&id, &title, "<p>The archive has no elite yet.</p>"));
+    }
+    let shown = run.to_show(table, options.behaviours);
+    let mut plot = archive_plot(run, table, None);
+    plot.marked = shown.clone();
+    let map = both(|mode| Ok(heatmap_pairs("", &plot, mode)))?;
+    let class = if plot.names.len() > 2 { "found tall" } else { "found" };
+    let films = behaviours(run, table, &shown, options)?;
+    Ok(section(&id, &title, &format!("<div class=\"{class}\"><div>{map}</div>\n{films}</div>")))
+}
+
+/// Parallel axes, the table of the best elites and the configuration.
+fn details(run: &RunView, table: &ArchiveTable, (i, runs): (usize, usize)) -> Result<String, ViewError> {
+    let name = |what: &str| title_of(run, runs, what);
+    let mut html = String::new();
+    let plot = archive_plot(run, table, None);
+    if !table.is_empty() && plot.names.len() > 2 && runs <= MOST_RUNS_WITH_LINES {
+        let lines = both(|mode| Ok(parallel_axes("", &plot, mode)))?;
+        html.push_str(&section(&format!("lines-{}", i + 1), &name("all measures"), &lines));
+    }
+    if !table.is_empty() {
+        html.push_str(&section(&format!("best-{}", i + 1), &name("best elites"), &best_elites(run, table)));
     }
     if let Some(config) = run.config() {
         let _ = writeln!(
@@ -215,23 +342,17 @@ fn run_section(run: &RunView, runs: usize, options: ReportOptions) -> Result<Str
 /// Lines of thousands of elites are most of a page's size: reports of many runs go without.
 const MOST_RUNS_WITH_LINES: usize = 5;
 
-fn archive_figures(run: &RunView, table: &ArchiveTable, runs: usize) -> Result<String, ViewError> {
-    let plot = archive_plot(run, table, None);
-    let mut html = both(|mode| Ok(heatmap_pairs("", &plot, mode)))?;
-    if plot.names.len() > 2 && runs <= MOST_RUNS_WITH_LINES {
-        html.push_str(&both(|mode| Ok(parallel_axes("", &plot, mode)))?);
-    }
-    Ok(html)
-}
-
-fn best_elites(table: &ArchiveTable) -> String {
+fn best_elites(run: &RunView, table: &ArchiveTable) -> String {
     let order = autoqd_measure::top_fraction(&table.objective, 1.0);
     let mut html = String::from(
-        "<div class=\"wide\"><table><thead><tr><th>id</th><th>cell</th><th>found in iteration</th><th>objective</th><th>measures</th>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Best elites\"><table><thead><tr><th>id</th><th>cell</th>\
+         <th>found in iteration</th><th>return found</th>",
     );
-    let statistics: Vec<&(String, Vec<f64>)> = table.statistics.iter().take(4).collect();
-    for (name, _) in &statistics {
-        let _ = write!(html, "<th>{}</th>", escape(name));
+    let measures = run.measure_names(table.measures.width);
+    let statistics: Vec<&(String, Vec<f64>)> = table.statistics.iter().collect();
+    let names = statistics.iter().map(|(name, _)| statistic_name(name));
+    for name in measures.into_iter().chain(names) {
+        let _ = write!(html, "<th>{}</th>", escape(&name));
     }
     html.push_str("</tr></thead><tbody>\n");
     for row in order.into_iter().take(12) {
@@ -243,7 +364,7 @@ fn best_elites(table: &ArchiveTable) -> String {
             table.cell[row],
             table.iteration[row],
             number(table.objective[row]),
-            measures.join(", ")
+            measures.join("</td><td>")
         );
         for (_, values) in &statistics {
             let _ = write!(html, "<td>{}</td>", number(values[row]));
@@ -252,6 +373,18 @@ fn best_elites(table: &ArchiveTable) -> String {
     }
     html.push_str("</tbody></table></div>");
     html
+}
+
+/// What a column of the archive is called.
+fn statistic_name(column: &str) -> String {
+    match column.strip_prefix("hand_") {
+        Some(measure) => format!("{measure} (hand-designed)"),
+        None => match column {
+            "return_std" => "spread of returns".to_owned(),
+            "length_mean" => "episode length".to_owned(),
+            other => other.replace('_', " "),
+        },
+    }
 }
 
 fn dash() -> String {

@@ -11,6 +11,9 @@ use serde_json::json;
 
 use crate::{RunView, ViewError};
 
+/// Elites that the page plays when it opens.
+const SHOWN_FIRST: usize = 4;
+
 /// One named run and the newest state of its archive.
 pub(super) struct Entry {
     pub id: String,
@@ -47,6 +50,8 @@ pub(super) struct Summary {
     elites: usize,
     version: String,
     changeable: bool,
+    /// Share of the best fifth of the elites that lie outside the archive's bounds, if that is known.
+    outside: Option<f64>,
 }
 
 pub(super) struct Catalog {
@@ -122,6 +127,7 @@ impl Entry {
             elites: snapshot.table.len(),
             version: snapshot.version.clone(),
             changeable: self.changeable,
+            outside: status.and_then(|s| s.outside),
         }
     }
 }
@@ -170,6 +176,8 @@ fn encode(run: &RunView, table: &ArchiveTable, version: &str) -> Bytes {
         "bounds": layout.bounds,
         "cells": layout.cells,
         "capacity": layout.capacity,
+        "measureNames": run.measure_names(table.measures.width),
+        "show": run.to_show(table, SHOWN_FIRST).into_iter().map(|row| table.id[row]).collect::<Vec<u64>>(),
     });
     let values = columns.iter().flat_map(|(_, values)| values.iter().flat_map(|v| v.to_le_bytes()));
     with_header(&header.to_string(), values.collect(), 8)

@@ -6,6 +6,7 @@
 
 mod api;
 mod catalog;
+mod download;
 mod guard;
 mod live;
 mod page;
@@ -129,6 +130,8 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/api/runs/{run}/metrics", get(api::metrics))
         .route("/api/runs/{run}/live", get(live::follow))
         .route("/api/runs/{run}/replay", post(replay_stream::replay))
+        .route("/api/runs/{run}/film", get(download::film))
+        .route("/api/runs/{run}/policy", get(download::policy))
         .route("/api/{*rest}", get(api::unknown).post(api::unknown))
         .fallback(page::serve)
         .layer(DefaultBodyLimit::max(4096))

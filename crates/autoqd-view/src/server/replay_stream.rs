@@ -48,9 +48,8 @@ fn one() -> f64 {
 
 impl ReplayRequest {
     fn change(&self) -> Option<Change> {
-        let allowed = |scale: f64| scale.is_finite() && (0.05..=20.0).contains(&scale);
         let change = Change { friction_scale: self.friction_scale, mass_scale: self.mass_scale };
-        (allowed(change.friction_scale) && allowed(change.mass_scale)).then_some(change)
+        change.is_allowed().then_some(change)
     }
 }
 
@@ -85,7 +84,7 @@ pub(super) async fn replay(
 }
 
 /// Waits for a place to simulate; `None` if too many wait already.
-async fn turn(shared: &Shared) -> Option<OwnedSemaphorePermit> {
+pub(super) async fn turn(shared: &Shared) -> Option<OwnedSemaphorePermit> {
     let _waiting = shared.waiting.clone().try_acquire_owned().ok()?;
     shared.simulations.clone().acquire_owned().await.ok()
 }

@@ -56,6 +56,8 @@ pub struct Status {
     pub best_objective: Option<f64>,
     /// Mean objective of the elites.
     pub mean_objective: Option<f64>,
+    /// Share of the best fifth of the elites that lie outside the archive's bounds.
+    pub outside: Option<f64>,
     /// Policies evaluated.
     pub evaluations: u64,
     /// Environment steps.
@@ -94,6 +96,7 @@ pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, Ru
         qd_score: finite(metrics.qd_score),
         best_objective: finite(metrics.best_objective),
         mean_objective: finite(metrics.mean_objective),
+        outside: finite(metrics.outside),
         evaluations: metrics.evaluations,
         env_steps: metrics.env_steps,
         env_steps_per_second: finite(metrics.env_steps as f64 / timing.seconds),
@@ -108,6 +111,7 @@ fn no_metrics() -> IterationRow {
         qd_score: unknown,
         best_objective: unknown,
         mean_objective: unknown,
+        outside: unknown,
         ..IterationRow::default()
     }
 }
