@@ -23,6 +23,7 @@ OF_VECTORS = ("render_mode", "num_envs", "vectorization_mode", "vector_kwargs")
 """What the spec of an environment says about how it was used, and not about what it is."""
 
 _functions = {}
+_sources = {}
 _facts = {}
 
 
@@ -90,8 +91,15 @@ def _value(text):
         return text
 
 
+def use_source(name, source, arguments):
+    """In a worker, what `source_of` returned in the process that started it."""
+    _sources[name] = source, arguments
+
+
 def source_of(name):
     """What a worker needs to make the environment: something that cloudpickle can send, and its arguments."""
+    if name in _sources:
+        return _sources[name]
     target, arguments = parse(name)
     for own in OURS:
         arguments.pop(own, None)

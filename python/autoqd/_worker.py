@@ -74,8 +74,7 @@ def start(content):
     sys.path[:] = paths
     from autoqd import _gym, _native
 
-    source, arguments = cloudpickle.loads(source)
-    _gym.source_of = lambda _: (source, arguments)
+    _gym.use_source(name, *cloudpickle.loads(source))
     return _native.Answerer(name, facts, policy)
 
 
