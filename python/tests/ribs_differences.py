@@ -35,7 +35,6 @@ DIFFERENCES = [
     ),
     Difference("**Best elite of a `DNSArchive`**", ("dns.best_elite",)),
     Difference("**Sample of a `DensityArchive`**", ("density.full_buffer",)),
-    Difference("**Order of elites in a `SlidingBoundariesArchive`**", ("sliding.order",)),
     Difference("**Statistics** are summed from the contents", ("grid.float32_sum", "grid.retessellated_sum")),
     Difference("**Gradients told** are not scaled in place", ("arborescence.jacobian_after",)),
     # These two cannot be seen in results.

@@ -180,6 +180,9 @@ class SlidingBoundariesArchive(GridIndices, StoredArchive):
             indices = self.index_of(candidates["measures"])
             best = best_of_groups(indices, candidates["objective"])
             self._store.add(indices[best], {name: values[best] for name, values in candidates.items()})
+            # In the order in which they would have been occupied one after the other.
+            cells, first = np.unique(indices, return_index=True)
+            self._store._occupied_list[: len(cells)] = cells[np.argsort(first)]
             self._note_added(indices[best], candidates["objective"][best])
         return self._insert(last)
 
