@@ -39,11 +39,11 @@ fn batch(task: &dyn Task, action: &[f32]) -> Result<f64, EnvError> {
     let mut total = 0.0;
     for turn in 0..2_u64 {
         for (lane, row) in observations.chunks_mut(size).enumerate() {
-            worlds.reset(lane, &Seed::from((lane as u64 + turn) % 2), row)?;
+            worlds.reset(lane, Some(&Seed::from((lane as u64 + turn) % 2)), row)?;
         }
         let mut active = vec![true; lanes];
         for _ in 0..STEPS {
-            worlds.step(&active, &actions, &mut observations, &mut transitions)?;
+            worlds.step(&active, Action::F32(&actions), &mut observations, &mut transitions)?;
             for (active, transition) in active.iter_mut().zip(&transitions) {
                 total += if *active { transition.reward } else { 0.0 };
                 *active &= !transition.done();

@@ -13,6 +13,15 @@ pub struct MeasureSpec {
     pub high: f64,
 }
 
+/// One number that a task tells about a world besides observation and reward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoSpec {
+    /// Name, the one that Gymnasium uses.
+    pub name: &'static str,
+    /// Whether it is known after a reset already, not only after a step.
+    pub at_reset: bool,
+}
+
 /// What a task looks like from outside: sizes, bounds, limits and names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvSpec {
@@ -36,7 +45,7 @@ pub struct EnvSpec {
     pub objective_min: f64,
 }
 
-/// An action in the precision in which the caller holds it.
+/// An action, or the actions of a batch row by row, in the precision in which the caller holds it.
 ///
 /// Gymnasium computes some reward terms in the precision of the action array, so the two give different bits.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +68,15 @@ impl Action<'_> {
     /// Whether there is no component.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Row `row` of actions of `width` components, which follow each other.
+    pub fn row(self, row: usize, width: usize) -> Self {
+        let range = row * width..(row + 1) * width;
+        match self {
+            Action::F32(a) => Action::F32(&a[range]),
+            Action::F64(a) => Action::F64(&a[range]),
+        }
     }
 
     /// Component `i`, widened.
@@ -111,6 +129,14 @@ pub trait Environment: Send {
     fn reward_terms(&self) -> &[f64] {
         &[]
     }
+
+    /// What [`Self::info`] tells, in its order.
+    fn infos(&self) -> &[InfoSpec] {
+        &[]
+    }
+
+    /// Writes what the task tells about the world besides observation and reward.
+    fn info(&self, _out: &mut [f64]) {}
 
     /// What the world of the current episode looks like; `None` for a task that cannot be drawn.
     fn scene(&self) -> Option<Scene> {

@@ -29,6 +29,17 @@ pub trait Task: Send + Sync {
         Ok(Box::new(SingleWorld::new(self.make()?)))
     }
 
+    /// Builds one world that repeats Gymnasium's to the bit over any number of episodes. Usually [`Task::make`] does,
+    /// but where the simulator remembers earlier episodes this world does as well.
+    fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
+        self.make()
+    }
+
+    /// Builds a batch of such worlds.
+    fn make_gymnasium_worlds(&self) -> Result<Box<dyn Worlds>, EnvError> {
+        self.make_worlds(Physics::Reference)
+    }
+
     /// What a user should know about how the task was loaded; usually nothing.
     fn notices(&self) -> &[String] {
         &[]

@@ -1,6 +1,6 @@
 //! A batch of worlds driven in lockstep by one worker thread.
 
-use crate::{Action, EnvError, EnvSpec, Environment, Seed, Transition};
+use crate::{Action, EnvError, EnvSpec, Environment, InfoSpec, Seed, Transition};
 
 /// Several worlds of one task, one per lane.
 ///
@@ -18,20 +18,34 @@ pub trait Worlds: Send {
         self.lanes() == 1
     }
 
-    /// Starts an episode in one lane and writes its first observation (one row).
-    fn reset(&mut self, lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError>;
+    /// Starts an episode in one lane and writes its first observation (one row). Without a seed the random stream of
+    /// the lane continues.
+    fn reset(&mut self, lane: usize, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError>;
 
     /// Advances every lane marked in `active`; the rows of the others are left alone.
     fn step(
         &mut self,
         active: &[bool],
-        actions: &[f32],
+        actions: Action<'_>,
         observations: &mut [f64],
         transitions: &mut [Transition],
     ) -> Result<(), EnvError>;
 
     /// Writes the hand-designed measures of the episode in one lane so far.
     fn measures(&self, lane: usize, out: &mut [f64]);
+
+    /// The terms of the last reward in one lane, in the order of [`EnvSpec::reward_terms`].
+    fn reward_terms(&self, _lane: usize) -> &[f64] {
+        &[]
+    }
+
+    /// What [`Self::info`] tells, in its order.
+    fn infos(&self) -> &[InfoSpec] {
+        &[]
+    }
+
+    /// Writes what the task tells about one lane besides observation and reward.
+    fn info(&self, _lane: usize, _out: &mut [f64]) {}
 }
 
 /// A batch of one: any [`Environment`] as [`Worlds`].
@@ -53,24 +67,36 @@ impl<E: ?Sized + Environment> Worlds for SingleWorld<E> {
         1
     }
 
-    fn reset(&mut self, _lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError> {
-        self.0.reset(Some(seed), observation)
+    fn reset(&mut self, _lane: usize, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
+        self.0.reset(seed, observation)
     }
 
     fn step(
         &mut self,
         active: &[bool],
-        actions: &[f32],
+        actions: Action<'_>,
         observations: &mut [f64],
         transitions: &mut [Transition],
     ) -> Result<(), EnvError> {
         if active[0] {
-            transitions[0] = self.0.step(Action::F32(actions), observations)?;
+            transitions[0] = self.0.step(actions, observations)?;
         }
         Ok(())
     }
 
     fn measures(&self, _lane: usize, out: &mut [f64]) {
         self.0.measures(out);
+    }
+
+    fn reward_terms(&self, _lane: usize) -> &[f64] {
+        self.0.reward_terms()
+    }
+
+    fn infos(&self) -> &[InfoSpec] {
+        self.0.infos()
+    }
+
+    fn info(&self, _lane: usize, out: &mut [f64]) {
+        self.0.info(out);
     }
 }

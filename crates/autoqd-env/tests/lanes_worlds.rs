@@ -32,7 +32,7 @@ fn compare(task: &LocomotionTask, steps: usize) {
     let mut expected = vec![0.0; length];
     for lane in 0..lanes {
         let seed = Seed::from(100 + lane as u64);
-        worlds.reset(lane, &seed, &mut observations[lane * length..(lane + 1) * length]).unwrap();
+        worlds.reset(lane, Some(&seed), &mut observations[lane * length..(lane + 1) * length]).unwrap();
         reference[lane].reset(Some(&seed), &mut expected).unwrap();
         // Positions and velocities are the same to the bit; where bodies are, and forces, to rounding.
         let apart = close(&observations[lane * length..(lane + 1) * length], &expected);
@@ -46,7 +46,7 @@ fn compare(task: &LocomotionTask, steps: usize) {
     for step in 0..steps {
         let actions: Vec<f32> = (0..lanes * width).map(|_| rng.uniform(-1.0, 1.0) as f32).collect();
         let before = active.clone();
-        worlds.step(&active, &actions, &mut observations, &mut transitions).unwrap();
+        worlds.step(&active, Action::F32(&actions), &mut observations, &mut transitions).unwrap();
         for lane in (0..lanes).filter(|&lane| before[lane]) {
             let action = Action::F32(&actions[lane * width..(lane + 1) * width]);
             let wanted = reference[lane].step(action, &mut expected).unwrap();
@@ -138,12 +138,13 @@ fn an_action_that_is_not_finite_is_refused() {
     let mut observations = vec![0.0; 8 * length];
     for lane in 0..8 {
         let rows = &mut observations[lane * length..(lane + 1) * length];
-        worlds.reset(lane, &Seed::from(lane as u64), rows).unwrap();
+        worlds.reset(lane, Some(&Seed::from(lane as u64)), rows).unwrap();
     }
     let mut actions = vec![0.0_f32; 8 * 3];
     actions[4] = f32::NAN;
     let mut transitions = vec![Transition::default(); 8];
-    let error = worlds.step(&[true; 8], &actions, &mut observations, &mut transitions).unwrap_err();
+    let error =
+        worlds.step(&[true; 8], Action::F32(&actions), &mut observations, &mut transitions).unwrap_err();
     assert!(matches!(error, EnvError::ActionNotFinite { .. }), "{error}");
 }
 

@@ -119,7 +119,15 @@ impl Task for BipedalWalkerTask {
     }
 
     fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
-        Ok(Box::new(Walkers::new(self)?))
+        Ok(Box::new(Walkers::new(self, WorldReuse::Never)?))
+    }
+
+    fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
+        Ok(Box::new(self.walker(WorldReuse::Always)?))
+    }
+
+    fn make_gymnasium_worlds(&self) -> Result<Box<dyn Worlds>, EnvError> {
+        Ok(Box::new(Walkers::new(self, WorldReuse::Always)?))
     }
 
     fn physics_note(&self, _physics: Physics) -> String {

@@ -55,8 +55,8 @@ enum Stage {
 unsafe impl Send for Lane {}
 
 impl Walkers {
-    pub fn new(task: &BipedalWalkerTask) -> Result<Self, EnvError> {
-        let lanes = (0..LANES).map(|_| Lane::new(task)).collect::<Result<_, _>>()?;
+    pub fn new(task: &BipedalWalkerTask, reuse: WorldReuse) -> Result<Self, EnvError> {
+        let lanes = (0..LANES).map(|_| Lane::new(task, reuse)).collect::<Result<_, _>>()?;
         Ok(Self { spec: task.spec.clone(), lanes, batch: Box::new(Batch::new()) })
     }
 
@@ -72,14 +72,10 @@ impl Walkers {
 }
 
 impl Lane {
-    fn new(task: &BipedalWalkerTask) -> Result<Self, EnvError> {
+    fn new(task: &BipedalWalkerTask, reuse: WorldReuse) -> Result<Self, EnvError> {
         let no_stack = |e| refused(Failure(format!("no memory for a stack: {e}")));
         let stack = DefaultStack::new(STACK_SIZE).map_err(no_stack)?;
-        Ok(Self {
-            walker: task.walker(WorldReuse::Never)?,
-            island: Box::default(),
-            stage: Stage::Idle(stack),
-        })
+        Ok(Self { walker: task.walker(reuse)?, island: Box::default(), stage: Stage::Idle(stack) })
     }
 
     /// Begins a step and runs it until it waits or is over.
@@ -144,18 +140,18 @@ impl Worlds for Walkers {
         true
     }
 
-    fn reset(&mut self, lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError> {
-        self.lanes[lane].walker.reset(Some(seed), observation)
+    fn reset(&mut self, lane: usize, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
+        self.lanes[lane].walker.reset(seed, observation)
     }
 
     fn step(
         &mut self,
         active: &[bool],
-        actions: &[f32],
+        actions: Action<'_>,
         observations: &mut [f64],
         transitions: &mut [Transition],
     ) -> Result<(), EnvError> {
-        let action = |lane: usize| Action::F32(&actions[lane * ACTION_SIZE..][..ACTION_SIZE]);
+        let action = |lane: usize| actions.row(lane, ACTION_SIZE);
         let stepping = || (0..LANES).filter(|lane| active[*lane]);
         // Nothing moves unless all can.
         stepping().try_for_each(|lane| self.lanes[lane].walker.check(action(lane)))?;
@@ -175,6 +171,10 @@ impl Worlds for Walkers {
 
     fn measures(&self, lane: usize, out: &mut [f64]) {
         self.lanes[lane].walker.measures(out);
+    }
+
+    fn reward_terms(&self, lane: usize) -> &[f64] {
+        self.lanes[lane].walker.reward_terms()
     }
 }
 

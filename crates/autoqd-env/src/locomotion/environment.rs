@@ -5,7 +5,9 @@ use super::look;
 use super::measure::What;
 use super::task::Recipe;
 use crate::mujoco::{self, Data};
-use crate::{Action, EnvError, EnvSpec, Environment, NumpyRng, Pose, Scene, Seed, Transition, checks};
+use crate::{
+    Action, EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Pose, Scene, Seed, Transition, checks,
+};
 use std::sync::Arc;
 
 /// One world of a [`LocomotionTask`](crate::LocomotionTask).
@@ -115,6 +117,14 @@ impl Environment for Locomotion {
 
     fn reward_terms(&self) -> &[f64] {
         &self.episode.terms
+    }
+
+    fn infos(&self) -> &[InfoSpec] {
+        self.recipe.infos
+    }
+
+    fn info(&self, out: &mut [f64]) {
+        self.episode.info(&self.recipe, &self.data, out);
     }
 
     fn scene(&self) -> Option<Scene> {

@@ -1,5 +1,6 @@
 //! What a world keeps about its episode: rewards, health and measures, whichever simulator steps it.
 
+use super::info;
 use super::measure::Record;
 use super::reward::Step;
 use super::state::State;
@@ -19,6 +20,8 @@ pub(crate) struct Episode {
     /// Per measure: whether its foot touches the floor after the last step.
     pub touches: Vec<bool>,
     records: Vec<Record>,
+    /// Where the body was before the last step.
+    place: [f64; 2],
 }
 
 impl Episode {
@@ -30,6 +33,7 @@ impl Episode {
             terms: vec![0.0; recipe.rewards.len()],
             touches: vec![false; recipe.measures.len()],
             records: recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect(),
+            place: [0.0; 2],
         }
     }
 
@@ -49,6 +53,9 @@ impl Episode {
     pub fn remember(&mut self, recipe: &Recipe, state: &impl State) {
         for (before, term) in self.before.iter_mut().zip(&recipe.rewards) {
             *before = term.before(state);
+        }
+        if !recipe.infos.is_empty() {
+            self.place = info::place(recipe, state);
         }
     }
 
@@ -100,6 +107,11 @@ impl Episode {
             (Some(gains), None) => gains,
             (None, costs) => -costs.unwrap_or(0.0),
         }
+    }
+
+    /// Writes what the recipe tells about the state after the last step or reset.
+    pub fn info(&self, recipe: &Recipe, state: &impl State, out: &mut [f64]) {
+        info::write(recipe, state, self.place, out);
     }
 
     /// Writes the measures of the episode so far.

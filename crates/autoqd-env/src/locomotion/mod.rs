@@ -6,6 +6,7 @@ mod draft;
 mod environment;
 mod episode;
 mod health;
+mod info;
 pub mod lanes;
 mod look;
 mod measure;

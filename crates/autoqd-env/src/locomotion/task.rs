@@ -3,6 +3,7 @@
 use super::Locomotion;
 use super::dot::Blas;
 use super::health::Rule;
+use super::info;
 use super::measure::{Definition, What};
 use super::names::Names;
 use super::observation::Part;
@@ -10,7 +11,7 @@ use super::reward::Term;
 use super::state::{Needs, State};
 use super::task_file::{Noise, Placed, Range, Reset, RewardOrder, TaskFile};
 use crate::mujoco::{self, Model, Source};
-use crate::{EnvError, EnvSpec, Environment, NumpyRng, Perturbation, Physics, Task, Worlds};
+use crate::{EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Perturbation, Physics, Task, Worlds};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Recipe {
     pub needs: Needs,
     pub reward_order: RewardOrder,
     pub blas: Blas,
+    /// What worlds tell besides observation and reward.
+    pub infos: &'static [InfoSpec],
     pub notices: Vec<String>,
     /// The same model on the lanes engine, made when first asked for.
     pub lanes: super::lanes::Choice,
@@ -155,7 +158,9 @@ impl LocomotionTask {
         let builtin = super::builtin::find(name)?;
         let file = parse(builtin.toml, builtin.name)?;
         let source = Source::Text { name: builtin.xml_name, xml: builtin.xml };
-        Self::build(file, &source, perturbation, None)
+        let mut task = Self::build(file, &source, perturbation, None)?;
+        Arc::make_mut(&mut task.recipe).infos = info::of_builtin(builtin.name);
+        Ok(task)
     }
 
     /// A task file; its model is found relative to it.
@@ -332,6 +337,7 @@ fn resolve(
         needs,
         reward_order: file.reward_order,
         blas: Blas::Plain,
+        infos: &[],
         notices,
         model,
         untuned,

@@ -1,6 +1,6 @@
 //! The step loop: one thread drives a batch of worlds whose lanes refill from a shared queue.
 
-use autoqd_env::{Seed, Transition, Worlds};
+use autoqd_env::{Action, Seed, Transition, Worlds};
 
 use super::probe::MakeWatcher;
 use super::queue::Queue;
@@ -72,7 +72,8 @@ impl Worker {
         while self.active.contains(&true) {
             self.act();
             std::mem::swap(&mut self.observations, &mut self.previous);
-            self.worlds.step(&self.active, &self.actions, &mut self.observations, &mut self.transitions)?;
+            let actions = Action::F32(&self.actions);
+            self.worlds.step(&self.active, actions, &mut self.observations, &mut self.transitions)?;
             for lane in 0..self.lanes.len() {
                 if self.active[lane] && self.record_step(lane) {
                     let (job, episode) = self.finish(lane);
@@ -97,7 +98,7 @@ impl Worker {
         (state.job, state.total_reward, state.length) = (job, 0.0, 0);
         state.watchers.iter_mut().for_each(|watcher| watcher.begin(seed));
         let size = self.worlds.spec().observation_size;
-        self.worlds.reset(lane, &Seed::from(seed), &mut self.observations[lane * size..][..size])?;
+        self.worlds.reset(lane, Some(&Seed::from(seed)), &mut self.observations[lane * size..][..size])?;
         self.active[lane] = true;
         Ok(())
     }

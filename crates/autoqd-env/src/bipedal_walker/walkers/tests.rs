@@ -17,20 +17,20 @@ fn step_all(
 ) -> [Transition; LANES] {
     let actions: Vec<f32> = episodes.iter().flat_map(|&(episode, t)| swing(episode, t)).collect();
     let mut transitions = [Transition::default(); LANES];
-    walkers.step(&[true; LANES], &actions, observations, &mut transitions).unwrap();
+    walkers.step(&[true; LANES], Action::F32(&actions), observations, &mut transitions).unwrap();
     transitions
 }
 
 /// Compares every number of some episodes with those of a walker on its own.
-fn compare(task: &BipedalWalkerTask, episodes: u64, length: usize) -> usize {
-    let mut walkers = Walkers::new(task).unwrap();
-    let mut alone: Vec<_> = (0..LANES).map(|_| task.walker(WorldReuse::Never).unwrap()).collect();
+fn compare(task: &BipedalWalkerTask, reuse: WorldReuse, episodes: u64, length: usize) -> usize {
+    let mut walkers = Walkers::new(task, reuse).unwrap();
+    let mut alone: Vec<_> = (0..LANES).map(|_| task.walker(reuse).unwrap()).collect();
     let mut observations = vec![0.0; LANES * OBSERVATION_SIZE];
     let mut expected = [0.0; OBSERVATION_SIZE];
     let mut now = [(0, 0); LANES];
     let (mut next, mut steps) = (0, 0);
     let mut begin = |walkers: &mut Walkers, alone: &mut BipedalWalker, lane: usize, row: &mut [f64]| {
-        walkers.reset(lane, &Seed::from(next), row).unwrap();
+        walkers.reset(lane, Some(&Seed::from(next)), row).unwrap();
         alone.reset(Some(&Seed::from(next)), &mut [0.0; OBSERVATION_SIZE]).unwrap();
         next += 1;
         (next - 1, 0)
@@ -68,20 +68,22 @@ fn compare(task: &BipedalWalkerTask, episodes: u64, length: usize) -> usize {
 
 #[test]
 fn a_walker_among_others_walks_as_it_would_alone() {
-    let steps = compare(&BipedalWalkerTask::default(), 120, 400);
-    assert!(steps > 10_000, "{steps}");
+    for reuse in [WorldReuse::Never, WorldReuse::Always] {
+        let steps = compare(&BipedalWalkerTask::default(), reuse, 120, 400);
+        assert!(steps > 10_000, "{steps}");
+    }
     // Slippery and sticky ground, feathers and lead.
     for (friction, mass) in [(0.0, 1.0), (1e6, 1.0), (2.5, 1e-3), (2.5, 1e3)] {
-        compare(&BipedalWalkerTask::new(friction, mass).unwrap(), 40, 150);
+        compare(&BipedalWalkerTask::new(friction, mass).unwrap(), WorldReuse::Never, 40, 150);
     }
 }
 
 #[test]
 fn steps_wait_for_the_common_solver() {
-    let mut walkers = Walkers::new(&BipedalWalkerTask::default()).unwrap();
+    let mut walkers = Walkers::new(&BipedalWalkerTask::default(), WorldReuse::Never).unwrap();
     let (mut waited, mut contacts) = (0, 0);
     for lane in 0..LANES {
-        walkers.reset(lane, &Seed::from(lane as u64), &mut [0.0; OBSERVATION_SIZE]).unwrap();
+        walkers.reset(lane, Some(&Seed::from(lane as u64)), &mut [0.0; OBSERVATION_SIZE]).unwrap();
     }
     for t in 0..60 {
         for (i, lane) in walkers.lanes.iter_mut().enumerate() {
@@ -102,12 +104,13 @@ fn steps_wait_for_the_common_solver() {
 #[test]
 fn a_lane_that_fails_leaves_the_others_alone() {
     let task = BipedalWalkerTask::default();
-    let (mut whole, mut hurt) = (Walkers::new(&task).unwrap(), Walkers::new(&task).unwrap());
+    let new = || Walkers::new(&task, WorldReuse::Never).unwrap();
+    let (mut whole, mut hurt) = (new(), new());
     let mut observations = [(); 2].map(|()| vec![0.0; LANES * OBSERVATION_SIZE]);
     let mut now: [_; LANES] = std::array::from_fn(|lane| (lane as u64, 0));
     for (walkers, observations) in [&mut whole, &mut hurt].into_iter().zip(&mut observations) {
         for (lane, row) in observations.chunks_mut(OBSERVATION_SIZE).enumerate() {
-            walkers.reset(lane, &Seed::from(lane as u64), row).unwrap();
+            walkers.reset(lane, Some(&Seed::from(lane as u64)), row).unwrap();
         }
     }
     let mut failed = [false; LANES];
@@ -125,7 +128,7 @@ fn a_lane_that_fails_leaves_the_others_alone() {
             if got[lane].done() || expected[lane].done() {
                 for (walkers, rows) in [&mut whole, &mut hurt].into_iter().zip(&mut observations) {
                     let row = &mut rows[lane * OBSERVATION_SIZE..][..OBSERVATION_SIZE];
-                    walkers.reset(lane, &Seed::from(100_u64), row).unwrap();
+                    walkers.reset(lane, Some(&Seed::from(100_u64)), row).unwrap();
                 }
                 failed[lane] = false;
                 now[lane] = (100, 0);
@@ -142,24 +145,26 @@ fn a_lane_that_fails_leaves_the_others_alone() {
 
 #[test]
 fn a_bad_action_moves_nobody() {
-    let mut walkers = Walkers::new(&BipedalWalkerTask::default()).unwrap();
+    let mut walkers = Walkers::new(&BipedalWalkerTask::default(), WorldReuse::Never).unwrap();
     let mut observations = vec![0.0; LANES * OBSERVATION_SIZE];
     for (lane, row) in observations.chunks_mut(OBSERVATION_SIZE).enumerate().take(LANES - 1) {
-        walkers.reset(lane, &Seed::from(1_u64), row).unwrap();
+        walkers.reset(lane, Some(&Seed::from(1_u64)), row).unwrap();
     }
     let before = observations.clone();
     let mut active = [true; LANES];
     let mut transitions = [Transition::default(); LANES];
     let mut actions = vec![0.5; LANES * ACTION_SIZE];
-    let error = walkers.step(&active, &actions, &mut observations, &mut transitions).unwrap_err();
+    let error =
+        walkers.step(&active, Action::F32(&actions), &mut observations, &mut transitions).unwrap_err();
     assert!(matches!(error, EnvError::NotReset { .. }), "{error}");
     active[LANES - 1] = false;
     actions[5] = f32::NAN;
-    let error = walkers.step(&active, &actions, &mut observations, &mut transitions).unwrap_err();
+    let error =
+        walkers.step(&active, Action::F32(&actions), &mut observations, &mut transitions).unwrap_err();
     assert!(matches!(error, EnvError::ActionNotFinite { index: 1, .. }), "{error}");
     assert_eq!(observations, before);
     actions[5] = 0.5;
-    walkers.step(&active, &actions, &mut observations, &mut transitions).unwrap();
+    walkers.step(&active, Action::F32(&actions), &mut observations, &mut transitions).unwrap();
     let rows: Vec<_> = observations.chunks(OBSERVATION_SIZE).take(LANES - 1).collect();
     assert!(rows.iter().all(|row| *row == rows[0] && *row != &before[..OBSERVATION_SIZE]));
     assert_eq!(observations[(LANES - 1) * OBSERVATION_SIZE..], before[(LANES - 1) * OBSERVATION_SIZE..]);

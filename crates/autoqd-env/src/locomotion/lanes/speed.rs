@@ -1,7 +1,7 @@
 //! How fast both simulators step a task: observations, rewards and resets included.
 
 use super::choice::{reference_worlds, worlds_with};
-use crate::{EnvError, LocomotionTask, NumpyRng, Seed, Transition, Worlds};
+use crate::{Action, EnvError, LocomotionTask, NumpyRng, Seed, Transition, Worlds};
 use autoqd_lanes::Backend;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Runner {
         let length = self.worlds.spec().observation_size;
         let observation = &mut self.observations[lane * length..(lane + 1) * length];
         self.next_seed += 1;
-        self.worlds.reset(lane, &Seed::from(self.next_seed), observation)
+        self.worlds.reset(lane, Some(&Seed::from(self.next_seed)), observation)
     }
 
     fn step(&mut self) -> Result<(), EnvError> {
@@ -54,7 +54,7 @@ impl Runner {
         self.actions.iter_mut().for_each(|a| *a = self.rng.uniform(-1.0, 1.0) as f32);
         let active = [true; 64];
         let (o, t) = (&mut self.observations, &mut self.transitions);
-        self.worlds.step(&active[..lanes], &self.actions, o, t)?;
+        self.worlds.step(&active[..lanes], Action::F32(&self.actions), o, t)?;
         for lane in 0..lanes {
             if self.transitions[lane].done() {
                 self.reset(lane)?;

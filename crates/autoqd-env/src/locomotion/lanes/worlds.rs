@@ -2,7 +2,7 @@
 
 use super::super::{Episode, Recipe, State};
 use super::choice::Prepared;
-use crate::{Action, EnvError, EnvSpec, NumpyRng, Seed, Transition, Worlds, checks};
+use crate::{Action, EnvError, EnvSpec, InfoSpec, NumpyRng, Seed, Transition, Worlds, checks};
 use autoqd_lanes::{Batch, LANES, LanesError};
 use std::sync::Arc;
 
@@ -118,6 +118,8 @@ pub(super) struct LaneWorlds {
     batch: Batch,
     states: Vec<LaneState>,
     episodes: Vec<Episode>,
+    /// Per lane: the stream that starts are drawn from; until the first seed that of seed 0.
+    streams: Vec<NumpyRng>,
 }
 
 impl LaneWorlds {
@@ -126,6 +128,7 @@ impl LaneWorlds {
             batch: Batch::new(Arc::clone(&prepared.compiled), prepared.backend)?,
             states: (0..LANES).map(|_| LaneState::new(&recipe)).collect(),
             episodes: (0..LANES).map(|_| Episode::new(&recipe)).collect(),
+            streams: vec![NumpyRng::from_seed(&Seed::from(0_u64)); LANES],
             prepared: Arc::clone(prepared),
             recipe,
         })
@@ -166,12 +169,15 @@ impl Worlds for LaneWorlds {
         LANES
     }
 
-    fn reset(&mut self, lane: usize, seed: &Seed, observation: &mut [f64]) -> Result<(), EnvError> {
+    fn reset(&mut self, lane: usize, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
         checks::observation(&self.recipe.spec, observation)?;
-        let mut rng = NumpyRng::from_seed(seed);
+        let rng = &mut self.streams[lane];
+        if let Some(seed) = seed {
+            *rng = NumpyRng::from_seed(seed);
+        }
         let state = &mut self.states[lane];
-        self.recipe.start.draw_positions(&mut rng, &mut state.qpos);
-        self.recipe.start.draw_velocities(&mut rng, &mut state.qvel);
+        self.recipe.start.draw_positions(rng, &mut state.qpos);
+        self.recipe.start.draw_velocities(rng, &mut state.qvel);
         self.batch.set_state(lane, &state.qpos, &state.qvel);
         state.ctrl.fill(0.0);
         let needs = self.recipe.needs;
@@ -195,14 +201,14 @@ impl Worlds for LaneWorlds {
     fn step(
         &mut self,
         active: &[bool],
-        actions: &[f32],
+        actions: Action<'_>,
         observations: &mut [f64],
         transitions: &mut [Transition],
     ) -> Result<(), EnvError> {
         let (width, length) = (self.recipe.spec.action_size, self.recipe.spec.observation_size);
         let mut mask = 0;
         for lane in (0..LANES).filter(|&lane| active[lane]) {
-            let action = Action::F32(&actions[lane * width..(lane + 1) * width]);
+            let action = actions.row(lane, width);
             checks::action(&self.recipe.spec, action)?;
             if !self.episodes[lane].alive {
                 return Err(EnvError::NotReset { task: self.recipe.spec.name.clone() });
@@ -217,7 +223,7 @@ impl Worlds for LaneWorlds {
         let diverged = self.batch.diverged();
         for lane in (0..LANES).filter(|&lane| active[lane]) {
             self.read(lane);
-            let action = Action::F32(&actions[lane * width..(lane + 1) * width]);
+            let action = actions.row(lane, width);
             let bad = diverged >> lane & 1 == 1;
             let observation = &mut observations[lane * length..(lane + 1) * length];
             let state = &self.states[lane];
@@ -228,5 +234,17 @@ impl Worlds for LaneWorlds {
 
     fn measures(&self, lane: usize, out: &mut [f64]) {
         self.episodes[lane].measures(&self.recipe, out);
+    }
+
+    fn reward_terms(&self, lane: usize) -> &[f64] {
+        &self.episodes[lane].terms
+    }
+
+    fn infos(&self) -> &[InfoSpec] {
+        self.recipe.infos
+    }
+
+    fn info(&self, lane: usize, out: &mut [f64]) {
+        self.episodes[lane].info(&self.recipe, &self.states[lane], out);
     }
 }
