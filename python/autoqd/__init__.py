@@ -21,6 +21,11 @@ _PARTS = {
     "_search": ["Search"],
     "loggers": ["loggers"],
     "ribs": ["ribs"],
+    "_vector": ["make_vec", "FastVectorEnv"],
+    "_single": ["make", "FastEnv"],
+    "_sb3": ["sb3_vec_env"],
+    "_mathematics": ["embed", "Embedding", "mmd", "cwpca", "AffineMap", "vendi_score", "vendi_bandwidth"],
+    "_toeplitz": ["toeplitz_policy"],
 }
 _WHERE = {name: module for module, names in _PARTS.items() for name in names}
 

@@ -7,6 +7,7 @@
 
 mod errors;
 mod gym;
+mod math;
 mod policy;
 mod program;
 mod reader;
@@ -15,7 +16,11 @@ mod ribs;
 mod ribs_strategy;
 mod run;
 mod search;
+mod single_env;
+mod task_facts;
+mod threads;
 mod values;
+mod vec_env;
 mod workers;
 
 use pyo3::prelude::*;
@@ -24,6 +29,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    threads::remember_process();
     program::register(module)?;
     run::register(module)?;
     policy::register(module)?;
@@ -31,5 +37,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     search::register(module)?;
     workers::register(module)?;
     ribs::register(module)?;
+    vec_env::register(module)?;
+    single_env::register(module)?;
+    math::register(module)?;
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! What Gymnasium's five tasks tell about a world besides observation and reward, under Gymnasium's names.
 
-use super::dot::dot;
 use super::state::State;
 use super::task::Recipe;
 use crate::InfoSpec;
@@ -40,7 +39,7 @@ pub(super) fn write(recipe: &Recipe, state: &impl State, before: [f64; 2], out: 
         *value = match *info {
             X_POSITION => qpos[0],
             Y_POSITION => qpos[1],
-            DISTANCE => dot(2, |i| qpos[i], |i| qpos[i]).sqrt(),
+            DISTANCE => (qpos[0] * qpos[0] + qpos[1] * qpos[1]).sqrt(),
             Z_DISTANCE => qpos[1] - recipe.start.qpos[1],
             X_VELOCITY => velocity(0),
             _ => velocity(1),
