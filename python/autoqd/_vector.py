@@ -6,8 +6,12 @@ import os
 import warnings
 from typing import Any, Literal
 
-import gymnasium
 import numpy as np
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ImportError("autoqd.make and autoqd.make_vec need Gymnasium: pip install gymnasium") from error
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -197,8 +201,8 @@ class FastVectorEnv(VectorEnv):
             >>> envs = autoqd.make_vec("Swimmer-v5", num_envs=3, autoreset_mode="SameStep")
             >>> _ = envs.reset(seed=0)
             >>> observations, rewards, terminations, truncations, infos = envs.step(numpy.zeros((3, 2)))
-            >>> rewards.shape, terminations.any()
-            ((3,), numpy.False_)
+            >>> rewards.shape, bool(terminations.any())
+            ((3,), False)
         """
         if not (
             type(actions) is np.ndarray
