@@ -1,6 +1,11 @@
 """Rankers order solutions by what became of them, the best first."""
 
-from autoqd.ribs.emitters._pareto import NSLCClassicRanker, NSLCRanker
+from autoqd.ribs.emitters._pareto import (  # noqa: F401 (the functions are here in pyribs too)
+    NSLCClassicRanker,
+    NSLCRanker,
+    _crowding_distance,
+    _fast_non_dominated_sort,
+)
 from autoqd.ribs.emitters._rankers import (
     DensityRanker,
     ImprovementRanker,
