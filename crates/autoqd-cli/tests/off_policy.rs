@@ -1,4 +1,4 @@
-//! SAC and TD3 with the real program: runs, resumes, and everything that works on run folders.
+//! SAC, TD3 and SMERL with the real program: runs, resumes, and everything that works on run folders.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,9 +6,20 @@ use std::process::{Command, Stdio};
 use autoqd::run_folder::ArchiveTable;
 
 /// A method and its settings for a run of seconds.
-const METHODS: [(&str, &[&str]); 2] = [
+const METHODS: [(&str, &[&str]); 3] = [
     ("sac", &["--set=sac.hidden=[16,16]", "--set=sac.iteration_steps=150", "--set=sac.buffer=400"]),
     ("td3", &["--set=td3.hidden=[16,16]", "--set=td3.iteration_steps=150", "--set=td3.buffer=400"]),
+    (
+        "smerl",
+        &[
+            "--set=sac.hidden=[16,16]",
+            "--set=sac.iteration_steps=150",
+            "--set=sac.buffer=400",
+            "--set=smerl.optimum_steps=200",
+            "--set=smerl.skills=3",
+            "--set=smerl.discriminator_hidden=[16]",
+        ],
+    ),
 ];
 
 fn autoqd(args: &[&str], paths: &[&Path]) -> Result<String, String> {
@@ -53,18 +64,18 @@ fn a_run_that_stopped_goes_on_to_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn what_works_on_run_folders_works_on_them() {
     let folder = tempfile::tempdir().unwrap();
-    let runs = [0, 1].map(|method| {
+    let runs = [0, 1, 2].map(|method| {
         let (path, shown) = run(method, &folder.path().join(METHODS[method].0), &["--set=iterations=3"]);
         assert!(shown.contains("the replay buffer of 400 transitions takes up to"), "{shown}");
         path
     });
-    let paths = [runs[0].as_path(), &runs[1]];
-    for path in paths {
+    let paths = [runs[0].as_path(), &runs[1], &runs[2]];
+    for (path, (name, _)) in paths.into_iter().zip(METHODS) {
         let status = autoqd(&["status"], &[path]).unwrap();
-        assert!(status.contains("sac") || status.contains("td3"), "{status}");
+        assert!(status.contains(name), "{status}");
         autoqd(&["verify"], &[path]).unwrap();
         let table = ArchiveTable::read(path).unwrap();
-        assert_eq!(table.len(), 1, "a population of one");
+        assert_eq!(table.len(), if name == "smerl" { 3 } else { 1 }, "{name}");
         let policy = table.policy().unwrap().unwrap();
         assert_eq!(policy.parameter_count(), table.parameters.width);
         let figures = std::fs::read_to_string(path.join("figures.csv")).unwrap();
@@ -73,7 +84,7 @@ fn what_works_on_run_folders_works_on_them() {
     }
     autoqd(&["eval"], &paths).unwrap();
     let page = folder.path().join("report.html");
-    autoqd(&["report", "--out"], &[&page, paths[0], paths[1]]).unwrap();
+    autoqd(&["report", "--out"], &[&page, paths[0], paths[2]]).unwrap();
     assert!(page.exists());
 }
 
@@ -111,6 +122,7 @@ fn bad_settings_are_refused_and_a_diverged_network_stops_with_the_setting_to_low
         ("sac", "--set=sac.hidden=[]", "sac.hidden = [] is not allowed: there must be at least one"),
         ("sac", "--set=sac.tau=0", "sac.tau = 0.0 is not allowed"),
         ("td3", "--set=td3.batch_size=2000000", "td3.batch_size = 2000000 is not allowed"),
+        ("smerl", "--set=smerl.skills=1", "smerl.skills = 1 is not allowed"),
         ("td3", "--set=td3.policy_delay=0", "td3.policy_delay = 0 is not allowed"),
     ] {
         let method = format!("--method={method}");

@@ -40,6 +40,7 @@
 mod actor;
 mod adam;
 mod aurora;
+pub mod bench;
 mod calibration;
 mod critics;
 mod dense;
@@ -51,6 +52,7 @@ mod lstm_aurora;
 mod mean;
 mod mlp;
 mod off_policy;
+mod policy_gradient;
 mod probes;
 mod product;
 mod random;
@@ -60,6 +62,7 @@ mod sac;
 mod section;
 mod sequence_autoencoder;
 mod sequence_training;
+mod smerl;
 mod squared_error;
 mod squashed;
 mod state_autoencoder;
@@ -73,11 +76,14 @@ pub use aurora::Aurora;
 pub use dvd_es::{DvdEs, DvdSection, Variant};
 pub use error::LearnError;
 pub use lstm_aurora::LstmAurora;
+pub use policy_gradient::PgSection;
 pub use sac::SacSection;
 pub use section::AutoencoderSection;
+pub use smerl::{Gate, SmerlSection};
 pub use td3::Td3Section;
 
-use autoqd::config::MethodFacts;
+use autoqd::config::{MethodFacts, PartFacts};
+use autoqd::descriptor::Regular;
 use autoqd::registry::{MethodKind, Registry};
 
 /// Adds the learned descriptors, and the methods that train a population, to those a program knows.
@@ -102,6 +108,18 @@ pub fn register(registry: &mut Registry) {
     let doc = "One policy trained by TD3 for return, without an archive.";
     let facts = MethodFacts { presets: td3::PRESETS, ..MethodFacts::of_task(doc) };
     registry.register_method("td3", facts, MethodKind::trainer(td3::trainer));
+    registry.register_section::<SmerlSection>();
+    let doc = "Skills trained by one SAC for return and for being told apart (SMERL), without an archive.";
+    let facts = MethodFacts { presets: smerl::PRESETS, ..MethodFacts::of_task(doc) };
+    registry.register_method("smerl", facts, MethodKind::trainer(smerl::trainer));
+    registry.register_section::<PgSection>();
+    let doc = "Elites improved by the gradient of critics, beside another emitter (PGA-MAP-Elites).";
+    let facts = PartFacts { check: policy_gradient::check, ..PartFacts::new(doc) };
+    registry.register_emitter(policy_gradient::NAME, facts, policy_gradient::build);
+    let doc = "The task's hand-designed measures, with presets of PGA-MAP-Elites (emitter \"pg\", an elitist archive).";
+    let facts = MethodFacts { presets: policy_gradient::PRESETS, ..MethodFacts::of_task(doc) };
+    let regular = MethodKind::descriptor(|context| Ok(Regular::new(context.spec)));
+    registry.register_method("pga-me", facts, regular);
 }
 
 #[cfg(test)]

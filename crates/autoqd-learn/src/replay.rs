@@ -76,7 +76,9 @@ pub struct Batch {
 impl Batch {
     fn clear(&mut self) {
         let Self { observations, actions, rewards, next_observations, terminated, extra } = self;
-        [observations, actions, rewards, next_observations, terminated, extra].map(Vec::clear);
+        for column in [observations, actions, rewards, next_observations, terminated, extra] {
+            column.clear();
+        }
     }
 
     /// Number of transitions.

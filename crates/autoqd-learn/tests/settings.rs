@@ -41,7 +41,7 @@ fn the_section_of_the_autoencoder_is_set_checked_and_stored_like_any_other() {
         ("autoencoder.epoch=3", "there is no key 'autoencoder.epoch'; did you mean 'autoencoder.epochs'?"),
         (
             "method=auror",
-            "expected one of \"autoqd\", \"regular\", \"aurora\", \"lstm-aurora\", \"dvd-es\", \"sac\", \"td3\"; did you mean \"aurora\"?",
+            "expected one of \"autoqd\", \"regular\", \"aurora\", \"lstm-aurora\", \"dvd-es\", \"sac\", \"td3\", \"smerl\", \"pga-me\"; did you mean \"aurora\"?",
         ),
     ] {
         let message = resolved(&["method=aurora", set]).unwrap_err().to_string();

@@ -29,6 +29,16 @@ pub trait SearchEmitter: Emitter + Sync {
         None
     }
 
+    /// Numbers of this emitter alone, such as losses, by name; asked for once after each iteration.
+    fn figures(&mut self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
+    /// What a user should know before a run starts, such as the memory it will take.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The state, for a checkpoint.
     fn save(&self) -> Result<Vec<u8>, Error>;
 

@@ -3,7 +3,7 @@
 mod learner;
 mod section;
 
-pub use learner::{Losses, Options, Sac};
+pub use learner::{Losses, Networks, Options, Sac};
 pub use section::SacSection;
 
 use autoqd::Error;

@@ -3,7 +3,7 @@
 mod learner;
 mod section;
 
-pub use learner::{Options, Td3};
+pub use learner::{Networks, Options, Td3};
 pub use section::Td3Section;
 
 use autoqd::Error;

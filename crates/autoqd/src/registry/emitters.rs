@@ -9,12 +9,19 @@ use crate::Error;
 use crate::config::rules::{self, Check};
 use crate::config::{Config, PartFacts, RunConfig, Section};
 use crate::emitter::SearchEmitter;
+use crate::policy::PolicySpec;
 
 /// What an emitter is built from.
 #[derive(Clone)]
 pub struct EmitterContext<'a> {
     /// The run's configuration.
     pub config: &'a RunConfig,
+    /// The parts there are, for an emitter that has others beside it.
+    pub registry: &'a Registry,
+    /// Shape of the policies.
+    pub policy: &'a PolicySpec,
+    /// Which of the run's emitters it is, from 0.
+    pub index: usize,
     /// Where it starts.
     pub x0: Vec<f64>,
     /// Its first step size.

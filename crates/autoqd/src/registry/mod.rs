@@ -180,8 +180,18 @@ impl Registry {
 
     /// Builds one of the emitters of a run.
     pub fn emitter(&self, context: EmitterContext<'_>) -> Result<Box<dyn SearchEmitter>, Error> {
-        self.catalog.emitter(&context.config.emitter)?;
-        self.emitters[&context.config.emitter](context)
+        let name = context.config.emitter.clone();
+        self.emitter_named(&name, context)
+    }
+
+    /// Builds an emitter by its name, for one that has others beside it.
+    pub fn emitter_named(
+        &self,
+        name: &str,
+        context: EmitterContext<'_>,
+    ) -> Result<Box<dyn SearchEmitter>, Error> {
+        self.catalog.emitter(name)?;
+        self.emitters[name](context)
     }
 
     /// Adds, or replaces, a kind of probe, so that evaluators can make its watchers.

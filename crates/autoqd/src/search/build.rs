@@ -92,14 +92,14 @@ pub(super) fn scheduler(
     policy: &PolicySpec,
     registry: &Registry,
 ) -> Result<Scheduler<Box<dyn SearchEmitter>>, Error> {
-    let emitter = |(i, sigma0): (usize, &f64)| {
-        let seed = |purpose| derive(config.seed, purpose, [i as u64, 0, 0]);
+    let emitter = |(index, sigma0): (usize, &f64)| {
+        let seed = |purpose| derive(config.seed, purpose, [index as u64, 0, 0]);
         let x0 = match config.policy.initial {
             InitialPolicy::Zeros => vec![0.0; policy.parameter_count()],
             InitialPolicy::Uniform => policy::uniform(policy, seed(Purpose::InitialPolicy)),
         };
         let (sigma0, batch_size, seed) = (*sigma0, config.batch_size, seed(Purpose::Emitters));
-        registry.emitter(EmitterContext { config, x0, sigma0, batch_size, seed })
+        registry.emitter(EmitterContext { config, registry, policy, index, x0, sigma0, batch_size, seed })
     };
     let emitters = config.sigma0().iter().enumerate().map(emitter).collect::<Result<Vec<_>, Error>>()?;
     Ok(Scheduler::new(emitters)?.with_add_mode(config.add_mode))

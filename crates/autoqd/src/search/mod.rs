@@ -254,8 +254,9 @@ impl Search {
         if let Some(refit) = &refit {
             refit.write(&mut metrics);
         }
+        let figures = self.scheduler.emitters_mut().iter_mut().flat_map(|e| e.figures()).collect();
         times.tell = clock.lap();
-        Ok(Iteration { metrics, refit, times, ..Iteration::default() })
+        Ok(Iteration { metrics, figures, refit, times })
     }
 
     /// Whether this iteration is rolled out beforehand for its own statistics: the first has no earlier one.

@@ -47,6 +47,10 @@ impl Trainer for Search {
         self.physics_note()
     }
 
+    fn notices(&self) -> Vec<String> {
+        self.scheduler.emitters().iter().flat_map(|emitter| emitter.notices()).collect()
+    }
+
     fn next_refit(&self) -> Option<u64> {
         self.config.next_refit(self.iteration, self.descriptor.refits())
     }
