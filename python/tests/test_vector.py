@@ -477,6 +477,18 @@ def test_the_adapter_does_what_stable_baselines3_documents():
         envs.set_attr("gravity", 1.0)
 
 
+def test_the_adapter_hands_its_options_on():
+    seen = {}
+    for physics in ("lanes", "reference"):
+        envs = Episodes("Hopper-v5", 8, seed=0, physics=physics, dtype=np.float64)
+        envs.reset()
+        actions = random_actions(envs.envs, 0)
+        seen[physics] = np.array([envs.step(next(actions))[0] for _ in range(20)])
+    # In single precision the two can hardly be told apart over short episodes.
+    assert (seen["lanes"] != seen["reference"]).any()
+    np.testing.assert_allclose(seen["lanes"], seen["reference"], atol=1e-9)
+
+
 def test_the_adapter_tells_truncation_from_termination():
     envs = Episodes("Swimmer-v5", 2, max_episode_steps=3, step_infos=True)
     envs.reset()
