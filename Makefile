@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native web build run test python bench results lint package dist
+.PHONY: native web build run test python bench results docs lint package dist
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -49,6 +49,10 @@ bench: native
 results: native
 	cargo build --release --bin autoqd
 	@$${CARGO_TARGET_DIR:-target}/release/autoqd results page results --out docs/results.md
+
+# The documentation as a site that is searchable and needs no network: target/docs/index.html.
+docs:
+	@scripts/make-docs.sh
 
 lint: native
 	cargo fmt --all --check

@@ -27,8 +27,7 @@ enum EnvCommand {
     },
     /// Replay recordings of Gymnasium and compare every number bit for bit; exit code 1 if any differs
     Check {
-        /// Recordings: plain or gzipped JSON
-        #[arg(required = true)]
+        /// Recordings, plain or gzipped JSON; without any, the short ones that come with the program
         files: Vec<PathBuf>,
         /// Use one environment for all rollouts of a file instead of a new one for each
         #[arg(long)]
@@ -108,12 +107,18 @@ fn check(_files: &[PathBuf], _reuse: bool, _out: &mut dyn Write) -> anyhow::Resu
 
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
 fn check(files: &[PathBuf], reuse: bool, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    use autoqd_env::golden::{Options, check_file};
+    use autoqd_env::golden::{Options, check_file, check_shipped};
     let mut differs = false;
-    for file in files {
-        let report = check_file(file, Options { reuse })?;
+    let reports = match files {
+        [] => check_shipped(Options { reuse })?.into_iter().map(|(n, r)| (n.to_owned(), r)).collect(),
+        files => {
+            let one = |file: &PathBuf| Ok((file.display().to_string(), check_file(file, Options { reuse })?));
+            files.iter().map(one).collect::<anyhow::Result<Vec<_>>>()?
+        }
+    };
+    for (name, report) in &reports {
         differs |= report.mismatches > 0;
-        print(&file.display().to_string(), &report, out)?;
+        print(name, report, out)?;
     }
     Ok(ExitCode::from(u8::from(differs)))
 }

@@ -48,6 +48,7 @@ mod space;
 mod stability_command;
 mod status_command;
 mod sweep_command;
+mod within_iteration;
 
 pub use registry::registry;
 

@@ -1,12 +1,15 @@
 //! What a search is doing: a progress bar on a terminal, plain lines elsewhere.
 
+use autoqd::evaluator::Work;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, StartReport};
 use autoqd::trainer::Refit;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::notes::note;
+use crate::within_iteration::{Now, WithinIteration};
 
 /// Plain lines come no more often than this, except for the first and the last.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
@@ -20,6 +23,9 @@ pub struct Progress {
     last_line: Option<Instant>,
     /// Running mean of the seconds per iteration.
     seconds: Option<f64>,
+    /// Where the search stood when it started or was resumed: iterations done and asked for.
+    start: (u64, u64),
+    within: Option<WithinIteration>,
 }
 
 impl Default for Progress {
@@ -37,7 +43,7 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:20} {pos}/{len}  {prefix}\n{msg}");
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Self { bar, last_line: None, seconds: None }
+        Self { bar, last_line: None, seconds: None, start: (0, 0), within: None }
     }
 
     /// A line that stays, above the bar if there is one.
@@ -64,6 +70,7 @@ impl Progress {
 impl Observer for Progress {
     fn on_start(&mut self, report: &StartReport) -> Result<(), ObserverError> {
         self.say(&start_line(report));
+        self.start = (report.iteration, report.iterations);
         if let Some(bar) = &self.bar {
             bar.set_length(report.iterations);
             bar.set_position(report.iteration);
@@ -72,8 +79,18 @@ impl Observer for Progress {
         Ok(())
     }
 
+    fn on_work(&mut self, work: Arc<Work>) {
+        let (iteration, iterations) = self.start;
+        let now = Now { iteration, iterations, began: Instant::now(), pace: String::new() };
+        self.within = Some(WithinIteration::new(work, now, self.bar.clone()));
+    }
+
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError> {
         let (pace, found) = (pace(report, self.remaining(report)), found(report));
+        if let Some(within) = &self.within {
+            let (iteration, iterations) = (report.metrics.iteration, report.iterations);
+            within.renew(Now { iteration, iterations, began: Instant::now(), pace: pace.clone() });
+        }
         match &self.bar {
             Some(bar) => {
                 bar.set_prefix(pace);
@@ -100,6 +117,7 @@ impl Observer for Progress {
     }
 
     fn on_end(&mut self, reason: EndReason) -> Result<(), ObserverError> {
+        self.within = None;
         if let Some(bar) = &self.bar {
             bar.abandon();
         }
@@ -178,7 +196,7 @@ fn rate(per_second: f64) -> String {
     }
 }
 
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     let s = seconds.max(0.0).ceil() as u64;
     match s {
         0..60 => format!("{s}s"),
@@ -226,7 +244,8 @@ mod tests {
 
     #[test]
     fn the_remaining_time_follows_the_iterations() {
-        let mut progress = Progress { bar: None, last_line: None, seconds: None };
+        let mut progress =
+            Progress { bar: None, last_line: None, seconds: None, start: (0, 0), within: None };
         assert_eq!(progress.remaining(&report(5)), 70.0);
         assert_eq!(progress.remaining(&report(39)), 2.0);
         assert_eq!(progress.remaining(&report(40)), 0.0);
@@ -234,7 +253,8 @@ mod tests {
 
     #[test]
     fn lines_are_not_too_many_but_the_first_and_last_always_come() {
-        let mut progress = Progress { bar: None, last_line: None, seconds: None };
+        let mut progress =
+            Progress { bar: None, last_line: None, seconds: None, start: (0, 0), within: None };
         assert!(progress.line_is_due(&report(1)));
         progress.on_iteration(&report(1)).unwrap();
         assert!(!progress.line_is_due(&report(2)));

@@ -26,6 +26,8 @@ enum Format {
     Png,
     /// A film; needs the program ffmpeg
     Mp4,
+    /// An MP4 where ffmpeg is installed, else a GIF
+    Film,
 }
 
 /// Arguments of `autoqd render`.
@@ -76,7 +78,7 @@ fn parse_size(text: &str) -> Result<(usize, usize), String> {
 pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.format.contains(&Format::Mp4) && !has_ffmpeg() {
         bail!(
-            "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format gif"
+            "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format film, which then makes a GIF"
         );
     }
     let run = RunView::open(&args.run.run, registry)?;
@@ -138,7 +140,11 @@ fn draw(
             strips.push(strip);
             Ok(path(".png"))
         }
-        Format::Gif => {
+        Format::Film if has_ffmpeg() => {
+            mp4(&renderer, caption, args.seconds, &path(".mp4"))?;
+            Ok(path(".mp4"))
+        }
+        Format::Gif | Format::Film => {
             file::write(&path(".gif"), &gif(&renderer, caption, args.seconds)?)?;
             Ok(path(".gif"))
         }

@@ -116,3 +116,15 @@ fn init_writes_a_task_for_a_model_that_other_commands_read() {
     let wrong = autoqd(&["env", "show", model]);
     assert!(text(&wrong.stderr).contains("autoqd init"), "{}", text(&wrong.stderr));
 }
+
+#[test]
+fn check_without_files_replays_what_comes_with_the_program() {
+    let output = autoqd(&["env", "check"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert_eq!(said.lines().count(), 6, "{said}");
+    assert!(
+        said.lines().all(|line| line.ends_with(", 0 mismatches") && !line.contains(" 0 steps")),
+        "{said}"
+    );
+}

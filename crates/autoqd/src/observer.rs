@@ -1,5 +1,8 @@
 //! Observers of a search: progress bars, logs, a live page.
 
+use std::sync::Arc;
+
+use crate::evaluator::Work;
 use crate::run_folder::{IterationRow, RunLogs, TimingRow};
 use crate::trainer::Refit;
 
@@ -66,6 +69,9 @@ pub trait Observer {
 
     /// An iteration is complete.
     fn on_iteration(&mut self, report: &IterationReport) -> Result<(), ObserverError>;
+
+    /// Where the evaluation in progress can be watched from another thread; said once, before the first iteration.
+    fn on_work(&mut self, _work: Arc<Work>) {}
 
     /// The measures were fitted again at the start of an iteration, and how many seconds it took.
     fn on_refit(&mut self, _iteration: u64, _refit: &Refit, _seconds: f64) -> Result<(), ObserverError> {

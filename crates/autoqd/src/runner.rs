@@ -95,6 +95,9 @@ impl Runner {
     ) -> Result<EndReason, Error> {
         let start = Instant::now();
         observer.on_start(&self.start_report())?;
+        if let Some(work) = self.trainer.work() {
+            observer.on_work(work);
+        }
         for notice in self.notices.drain(..) {
             observer.on_notice(&notice)?;
         }

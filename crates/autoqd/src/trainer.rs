@@ -3,12 +3,15 @@
 //! A [`Trainer`] knows nothing of files. [`Runner`](crate::runner::Runner) puts one into a run folder, with logs,
 //! checkpoints and exact resume, and everything that works on run folders works on what it trained.
 
+use std::sync::Arc;
+
 use autoqd_env::EnvSpec;
 use autoqd_qd::RedescribeReport;
 
 use crate::Error;
 use crate::config::RunConfig;
 use crate::descriptor::RefitReport;
+use crate::evaluator::Work;
 use crate::parts::{Parts, PutParts};
 use crate::policy::PolicySpec;
 use crate::run_folder::{ArchiveTable, IterationRow, Tensor};
@@ -115,6 +118,11 @@ pub trait Trainer: Send {
     /// What a user should know before it starts, such as the memory it will take.
     fn notices(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// How far the evaluation in progress is, if that can be seen.
+    fn work(&self) -> Option<Arc<Work>> {
+        None
     }
 
     /// The iteration of the next refit, if there is one.

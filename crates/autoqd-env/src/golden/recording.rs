@@ -154,9 +154,14 @@ impl Episode {
 
 /// Reads a plain or gzipped recording.
 pub(super) fn read(path: &Path) -> Result<Recording, EnvError> {
-    let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|reason| EnvError::ReadFile { path: shown(), reason })?;
-    let golden = |message: String| EnvError::Golden { path: shown(), message };
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|reason| EnvError::ReadFile { path: shown.clone(), reason })?;
+    parse(&shown, bytes)
+}
+
+/// A recording from its bytes; `name` is for messages.
+pub(super) fn parse(name: &str, bytes: Vec<u8>) -> Result<Recording, EnvError> {
+    let golden = |message: String| EnvError::Golden { path: name.to_owned(), message };
     let text = if bytes.starts_with(&[0x1f, 0x8b]) { gunzip(&bytes).map_err(golden)? } else { bytes };
     let recording: Recording = serde_json::from_slice(&text).map_err(|e| golden(e.to_string()))?;
     recording.rollouts.iter().flat_map(|r| &r.episodes).try_for_each(Episode::check).map_err(golden)?;

@@ -5,8 +5,11 @@
 //! | `dvd-es` | 1 | iteration, what was spent, agents, bandit, states, population |
 //! | `dvd-es/adam` | 1 | the moments of all agents' weights |
 
+use std::sync::Arc;
+
 use autoqd::Error;
 use autoqd::config::RunConfig;
+use autoqd::evaluator::Work;
 use autoqd::parts::{Parts, PutParts, put_value};
 use autoqd::policy::PolicySpec;
 use autoqd::run_folder::ArchiveTable;
@@ -66,6 +69,10 @@ impl Trainer for DvdEs {
 
     fn physics_note(&self) -> String {
         self.evaluator.physics_note()
+    }
+
+    fn work(&self) -> Option<Arc<Work>> {
+        self.evaluator.work()
     }
 
     fn step(&mut self) -> Result<Iteration, Error> {

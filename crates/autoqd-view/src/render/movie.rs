@@ -114,14 +114,23 @@ fn palette(samples: &[Image]) -> NeuQuant {
 /// Nearest colours of the palette, with a fine pattern of noise in place of bands.
 fn index_colors(palette: &NeuQuant, image: &Image) -> Vec<u8> {
     const PATTERN: [i16; 16] = [-7, 1, -5, 3, 5, -3, 7, -1, -4, 4, -6, 2, 8, 0, 6, -2];
-    let dither = |i: usize, c: u8| {
-        let at = (i / image.width % 4) * 4 + i % image.width % 4;
-        (i16::from(c) + PATTERN[at] / 3).clamp(0, 255) as u8
-    };
-    let pixels = image.rgba.chunks_exact(4).enumerate();
-    pixels
-        .map(|(i, p)| palette.index_of(&[dither(i, p[0]), dither(i, p[1]), dither(i, p[2]), 255]) as u8)
-        .collect()
+    // A picture has few colours, and finding the nearest one takes longer than remembering it.
+    const KNOWN_BITS: u32 = 12;
+    let mut known = vec![(u32::MAX, 0_u8); 1 << KNOWN_BITS];
+    let mut indices = Vec::with_capacity(image.width * image.height);
+    for (y, row) in image.rgba.chunks_exact(4 * image.width).enumerate() {
+        for (x, p) in row.chunks_exact(4).enumerate() {
+            let noise = PATTERN[y % 4 * 4 + x % 4] / 3;
+            let [r, g, b] = [p[0], p[1], p[2]].map(|c| (i16::from(c) + noise).clamp(0, 255) as u8);
+            let color = u32::from_be_bytes([0, r, g, b]);
+            let slot = &mut known[(color.wrapping_mul(0x9E37_79B1) >> (32 - KNOWN_BITS)) as usize];
+            if slot.0 != color {
+                *slot = (color, palette.index_of(&[r, g, b, 255]) as u8);
+            }
+            indices.push(slot.1);
+        }
+    }
+    indices
 }
 
 /// Writes every frame of the first `seconds` at 50 frames per second as `folder/0000.png`, `0001.png`, ...

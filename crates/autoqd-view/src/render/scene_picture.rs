@@ -188,16 +188,18 @@ impl<'a> ScenePicture<'a> {
     fn may_be_dark(&self, point: V3) -> bool {
         let to = self.middle - point;
         let along = to.dot(self.light).max(0.0);
-        let off = (to - self.light * along).length();
-        off < self.reach * 1.6 + LIGHT_SPREAD * along
+        let off = to - self.light * along;
+        let clear = self.reach * 1.6 + LIGHT_SPREAD * along;
+        off.dot(off) < clear * clear
     }
 
     fn shade_floor(&self, ray: &Ray, t: f64, scale: f64) -> V3 {
         let point = ray.at(t);
         let footprint = t * self.camera.angle() * scale;
-        let slant = (-ray.direction.z).max(0.02);
-        let fine = grid(point, 1.0, 0.022, footprint, slant);
-        let coarse = grid(point, 5.0, 0.05, footprint, slant);
+        let spread = (footprint / (-ray.direction.z).max(0.02)).max(1e-6);
+        let part = 1.0 / spread;
+        let fine = grid::<1>(point, 0.022, spread, part);
+        let coarse = grid::<5>(point, 0.05, spread, part);
         let mut color = mix(self.stage.floor, self.stage.line, (0.75 * fine + 0.9 * coarse).min(1.0));
         if self.may_be_dark(point) {
             let hidden: f64 = self.solids.iter().map(|s| s.hides_of_sky(point, v3(0.0, 0.0, 1.0))).sum();
@@ -237,19 +239,20 @@ fn floor(x: f64) -> f64 {
     if whole > x { whole - 1.0 } else { whole }
 }
 
-/// Coverage of the lines of a grid by a pixel, exact for a box filter as wide as the pixel's footprint.
-fn grid(point: V3, every: f64, width: f64, footprint: f64, slant: f64) -> f64 {
-    let along = |x: f64, footprint: f64| {
-        let integral = |x: f64| {
-            let cell = floor(x / every);
-            cell * width + (x - cell * every).min(width)
-        };
-        let reach = 0.5 * footprint.max(1e-6);
-        let from = x + 0.5 * width - reach;
-        (integral(from + 2.0 * reach) - integral(from)) / (2.0 * reach)
+/// Coverage of the lines of a grid, one `EVERY` so many metres, by a pixel: exact for a box filter as wide as the pixel's
+/// `spread` on the floor, of which `part` is the inverse.
+fn grid<const EVERY: u32>(point: V3, width: f64, spread: f64, part: f64) -> f64 {
+    let every = f64::from(EVERY);
+    let integral = |x: f64| {
+        let cell = floor(x * (1.0 / every));
+        cell * width + (x - cell * every).min(width)
     };
-    let fade = (1.0 / (1.0 + (footprint / slant) / every)).clamp(0.0, 1.0);
-    let (a, b) = (along(point.x, footprint / slant), along(point.y, footprint / slant));
+    let along = |x: f64| {
+        let from = x + 0.5 * width - 0.5 * spread;
+        (integral(from + spread) - integral(from)) * part
+    };
+    let fade = every / (every + spread);
+    let (a, b) = (along(point.x), along(point.y));
     (a + b - a * b) * fade
 }
 

@@ -46,6 +46,8 @@ struct Swept {
     radius: f64,
     /// Half the length of the line.
     half: f64,
+    /// One over the square of its length; 0 for a ball.
+    inverse_square: f64,
 }
 
 impl Swept {
@@ -60,7 +62,8 @@ impl Swept {
             _ => size.x,
         };
         let arm = frame.z() * half;
-        Self { from: frame.origin - arm, to: frame.origin + arm, radius, half }
+        let inverse_square = if half > 0.0 { 0.25 / (half * half) } else { 0.0 };
+        Self { from: frame.origin - arm, to: frame.origin + arm, radius, half, inverse_square }
     }
 }
 
@@ -104,7 +107,7 @@ impl Solid {
 
     /// Part of a wide, far light that reaches `point` past this solid. The penumbra grows with the distance.
     pub fn light_past(&self, point: V3, light: V3, spread: f64) -> f64 {
-        let Swept { from, to, radius, half } = self.swept;
+        let Swept { from, to, radius, half, .. } = self.swept;
         // Most points lie far from the shadow of most solids: no need to know how far.
         let center = self.frame.origin - point;
         let along = center.dot(light);
@@ -121,11 +124,12 @@ impl Solid {
 
     /// Part of the sky over `point` that this solid hides.
     pub fn hides_of_sky(&self, point: V3, normal: V3) -> f64 {
-        let Swept { from, to, radius, .. } = self.swept;
-        let to = nearest_on_segment(point, from, to) - point;
+        let Swept { from, to, radius, inverse_square, .. } = self.swept;
+        let along = to - from;
+        let part = ((point - from).dot(along) * inverse_square).clamp(0.0, 1.0);
+        let to = from + along * part - point;
         let square = to.dot(to).max(radius * radius);
-        let height = to.dot(normal) / square.sqrt();
-        height.max(0.0) * radius * radius / square
+        to.dot(normal).max(0.0) * radius * radius / (square * square.sqrt())
     }
 }
 

@@ -7,7 +7,7 @@ use autoqd_env::{Physics, Task};
 use super::probe::MakeWatcher;
 use super::queue::Queue;
 use super::rollout::Worker;
-use super::{Candidates, Episode, Evaluation, Evaluator, Probe, ProbeKinds};
+use super::{Candidates, Episode, Evaluation, Evaluator, Probe, ProbeKinds, Work};
 use crate::Error;
 use crate::policy::PolicySpec;
 
@@ -23,6 +23,7 @@ pub struct LocalEvaluator {
     kinds: ProbeKinds,
     /// Workers between evaluations; building worlds costs more than a short episode.
     idle: Mutex<Vec<Worker>>,
+    work: Arc<Work>,
 }
 
 impl LocalEvaluator {
@@ -36,7 +37,7 @@ impl LocalEvaluator {
         // The first worlds are built here so that an unusable model or engine is reported at once.
         let first = Worker::new(task.make_worlds(physics)?, &policy)?;
         let (kinds, idle) = (ProbeKinds::default(), Mutex::new(vec![first]));
-        Ok(Self { task, policy, physics, pool, kinds, idle })
+        Ok(Self { task, policy, physics, pool, kinds, idle, work: Arc::default() })
     }
 
     /// The same evaluator with other kinds of probes.
@@ -71,7 +72,8 @@ impl Evaluator for LocalEvaluator {
         candidates.check(&self.policy)?;
         let probes = probes.iter().map(|probe| self.kinds.decode(probe)).collect::<Result<Vec<_>, _>>()?;
         let jobs = candidates.len() * candidates.episodes;
-        let queue = Queue::new(candidates.len(), candidates.episodes);
+        self.work.begin(jobs);
+        let queue = Queue::new(candidates.len(), candidates.episodes, self.work.clone());
         let finished = match self.pool.current_num_threads() {
             // The calling thread is as good as one other, and may hold what a task in another language needs.
             1 => vec![self.run_worker(candidates, &probes, &queue)],
@@ -91,5 +93,9 @@ impl Evaluator for LocalEvaluator {
 
     fn physics_note(&self) -> String {
         self.task.physics_note(self.physics)
+    }
+
+    fn work(&self) -> Option<Arc<Work>> {
+        Some(self.work.clone())
     }
 }

@@ -10,11 +10,15 @@ mod record;
 mod rollout;
 mod told;
 pub mod wire;
+mod work;
 
 pub use local::LocalEvaluator;
 pub use probe::{Probe, ProbeKind, ProbeKinds, Step, Watcher};
 pub use record::{Record, Trajectory, Transitions};
 pub use told::{ToldEpisode, ToldEvaluator};
+pub use work::Work;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -154,4 +158,9 @@ pub trait Evaluator: Send + Sync {
 
     /// Which simulator the evaluations run on, as text for the user.
     fn physics_note(&self) -> String;
+
+    /// How far the evaluation in progress is, if that can be seen.
+    fn work(&self) -> Option<Arc<Work>> {
+        None
+    }
 }

@@ -1,13 +1,18 @@
 //! In which order episodes are run.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Work;
 
 /// The (candidate, episode) pairs still to be run, numbered candidate by candidate.
 ///
 /// Every candidate's first episode comes first. Then the other episodes of those candidates whose first one lasted
 /// longest or still lasts: the episodes that are left for the end are short, so that no lane waits long for another.
 /// The result of an episode does not depend on when it is run.
-pub(super) struct Queue(Mutex<State>);
+pub(super) struct Queue {
+    state: Mutex<State>,
+    work: Arc<Work>,
+}
 
 struct State {
     episodes: usize,
@@ -31,10 +36,11 @@ enum First {
 }
 
 impl Queue {
-    /// `episodes` of each of `candidates`.
-    pub(super) fn new(candidates: usize, episodes: usize) -> Self {
+    /// `episodes` of each of `candidates`; `work` learns of those that are over.
+    pub(super) fn new(candidates: usize, episodes: usize, work: Arc<Work>) -> Self {
         let others = if episodes > 1 { First::Lasting } else { First::NoneLeft };
-        Self(Mutex::new(State { episodes, next: 0, first: vec![others; candidates], current: 0..0 }))
+        let state = State { episodes, next: 0, first: vec![others; candidates], current: 0..0 };
+        Self { state: Mutex::new(state), work }
     }
 
     /// The next episode to run.
@@ -44,6 +50,7 @@ impl Queue {
 
     /// An episode is over after `length` steps.
     pub(super) fn finished(&self, job: usize, length: u32) {
+        self.work.one_done();
         let mut state = self.state();
         let (candidate, episode) = (job / state.episodes, job % state.episodes);
         if episode == 0 && state.first[candidate] == First::Lasting {
@@ -52,7 +59,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -80,7 +87,7 @@ mod tests {
 
     #[test]
     fn long_episodes_come_before_short_ones() {
-        let queue = Queue::new(3, 3);
+        let queue = Queue::new(3, 3, Arc::default());
         let firsts: Vec<_> = (0..3).map(|_| queue.take().unwrap()).collect();
         assert_eq!(firsts, [0, 3, 6]);
         queue.finished(0, 10);
@@ -94,7 +101,7 @@ mod tests {
     #[test]
     fn every_episode_is_run_once() {
         for (candidates, episodes) in [(0, 2), (4, 1), (5, 4)] {
-            let queue = Queue::new(candidates, episodes);
+            let queue = Queue::new(candidates, episodes, Arc::default());
             let mut jobs: Vec<_> = std::iter::from_fn(|| queue.take())
                 .inspect(|job| queue.finished(*job, (job * 7 % 5) as u32))
                 .collect();

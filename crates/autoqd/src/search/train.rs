@@ -1,6 +1,7 @@
 //! The search as a trainer: what a run folder stores of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use autoqd_env::EnvSpec;
 use autoqd_qd::{AnyArchive, Archive, Population};
@@ -9,6 +10,7 @@ use super::Search;
 use super::build::{FEATURES, HAND_DESIGNED, STATISTICS};
 use crate::Error;
 use crate::config::RunConfig;
+use crate::evaluator::Work;
 use crate::parts::{Parts, PutParts};
 use crate::policy::PolicySpec;
 use crate::run_folder::{ArchiveTable, Block, Tensor};
@@ -49,6 +51,10 @@ impl Trainer for Search {
 
     fn notices(&self) -> Vec<String> {
         self.scheduler.emitters().iter().flat_map(|emitter| emitter.notices()).collect()
+    }
+
+    fn work(&self) -> Option<Arc<Work>> {
+        self.evaluator.work()
     }
 
     fn next_refit(&self) -> Option<u64> {
