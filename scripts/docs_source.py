@@ -12,6 +12,7 @@ PAGES = [
     ("Your own task", "docs/own-task.md"),
     ("Seeing what a run found", "docs/seeing.md"),
     ("Measuring", "docs/measuring.md"),
+    ("Python", "docs/python.md"),
     ("Descriptors", "docs/descriptors.md"),
     ("Methods", "docs/methods.md"),
     ("Settings", "docs/config-reference.md"),
