@@ -13,7 +13,6 @@ use pyo3::types::PyBytes;
 
 use crate::errors::exception;
 use crate::gym;
-use crate::registry::registry;
 
 /// Adds what is in this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -102,7 +101,7 @@ impl Answerer {
         let policy = PolicySpec::from_json(policy).map_err(exception)?;
         let pool = thread_pool(Some(1)).map_err(exception)?;
         let evaluator = LocalEvaluator::new(task, policy, Physics::Reference, pool).map_err(exception)?;
-        Ok(Self { evaluator: evaluator.with_probe_kinds(registry().probes().clone()) })
+        Ok(Self { evaluator: evaluator.with_probe_kinds(autoqd_cli::registry().probes().clone()) })
     }
 
     /// The answer to a request. The interpreter's lock stays held: there is no other thread to give it to.
