@@ -164,7 +164,9 @@ class _Listener:
     def _tell(self, tell):
         for callback in self._callbacks:
             try:
-                self.stop |= tell(callback) is True
+                # Not `self.stop |= ...`, which would forget a Ctrl-C that comes during the callback.
+                if tell(callback) is True:
+                    self.stop = True
             except BaseException as error:  # Raised again by _work, once the checkpoint is written.
                 self.raised = self.raised or error
                 self.stop = True

@@ -87,6 +87,13 @@ def test_ctrl_c_checkpoints_and_the_run_goes_on(run, tmp_path):
     assert on.status["iteration"] == reached + 1
 
 
+def test_ctrl_c_during_a_callback_is_not_forgotten(tmp_path):
+    interrupt = lambda facts: os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        autoqd.run("point-maze", out=tmp_path / "run", progress=False, callbacks=[interrupt], **SMALL)
+    assert autoqd.Run(tmp_path / "run").status["iteration"] == 1
+
+
 def test_other_threads_work_during_a_run(tmp_path):
     counted = 0
     done = threading.Event()
