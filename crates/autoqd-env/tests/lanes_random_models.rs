@@ -62,8 +62,8 @@ impl Generator {
 
     fn model(mut self) -> String {
         let timestep = self.pick(&[0.002, 0.005, 0.01]);
-        let integrator = self.pick(&["Euler", "RK4"]);
-        let medium = match self.chance(0.2) {
+        let integrator = self.pick(&["Euler", "RK4", "implicitfast"]);
+        let medium = match self.chance(0.2) && integrator != "implicitfast" {
             true => {
                 format!("density=\"{}\" viscosity=\"{}\"", self.number(0.0, 1200.0), self.number(0.0, 0.2))
             }

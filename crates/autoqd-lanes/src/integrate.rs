@@ -2,7 +2,7 @@
 
 use crate::compile::Compiled;
 use crate::kernels::Kernels;
-use crate::model::JointKind;
+use crate::model::{Integrator, JointKind};
 use crate::sim::{Sim, Space};
 use crate::simd::{Lane, Mask, sin_cos};
 use crate::vector::*;
@@ -68,6 +68,9 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
                 let entry = &mut implicit[model.tree.diagonal(k)];
                 *entry = *entry + F::splat(h * freedom.damping);
             }
+            if model.options.integrator == Integrator::ImplicitFast {
+                add_actuator_damping(model, &self.smooth.actuator, h, implicit);
+            }
             F::factor(&model.tree, implicit, diagonal);
             for (k, a) in acceleration.iter_mut().enumerate() {
                 *a = self.smooth.force[k] + self.newton.force[k];
@@ -118,6 +121,20 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             *v = F::select(active, work.acceleration_sum[k].mul_add(F::splat(h), start), start);
         }
         keep_new(active, &state.acceleration, &mut state.warm_start);
+    }
+}
+
+/// Adds the derivatives of actuator forces by the velocity; a force at its bound does not depend on it.
+#[inline(always)]
+fn add_actuator_damping<F: Lane>(model: &Compiled, forces: &[F], h: f64, implicit: &mut [F]) {
+    for (actuator, &force) in model.actuators.iter().zip(forces) {
+        let Some([_, _, per_velocity]) = actuator.bias else { continue };
+        let mut damping = F::splat(-h * per_velocity * actuator.gear * actuator.gear);
+        if let Some([low, high]) = actuator.force_range {
+            damping = damping.keep(F::splat(low).lt(force).and(force.lt(F::splat(high))));
+        }
+        let entry = &mut implicit[model.tree.diagonal(actuator.freedom)];
+        *entry = *entry + damping;
     }
 }
 

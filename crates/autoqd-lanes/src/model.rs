@@ -8,6 +8,8 @@ pub enum Integrator {
         /// Whether joint damping is integrated implicitly.
         implicit_damping: bool,
     },
+    /// Euler, implicit in the velocities: damping of joints and the velocity terms of actuators.
+    ImplicitFast,
     /// Runge-Kutta of fourth order.
     RungeKutta4,
 }

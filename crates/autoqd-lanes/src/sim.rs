@@ -232,7 +232,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         self.forward();
         F::check(self, Checked::Acceleration);
         match self.model.options.integrator {
-            Integrator::Euler { .. } => F::integrate(self, Stage::Euler),
+            Integrator::Euler { .. } | Integrator::ImplicitFast => F::integrate(self, Stage::Euler),
             Integrator::RungeKutta4 => {
                 for n in 1..4 {
                     F::integrate(self, Stage::Next(n));

@@ -68,9 +68,8 @@ impl Locomotion {
     }
 
     fn advance(&mut self, action: Action<'_>) {
-        for (i, control) in self.data.ctrl_mut().iter_mut().enumerate() {
-            *control = action.get(i);
-        }
+        let controls = self.episode.act(&self.recipe, action);
+        self.data.ctrl_mut().copy_from_slice(controls);
         for _ in 0..self.recipe.frame_skip {
             self.data.step();
         }

@@ -2,6 +2,7 @@
 
 use super::info;
 use super::measure::Record;
+use super::observation::Past;
 use super::reward::Step;
 use super::state::State;
 use super::task::Recipe;
@@ -22,6 +23,11 @@ pub(crate) struct Episode {
     records: Vec<Record>,
     /// Where the body was before the last step.
     place: [f64; 2],
+    /// The last action, and the controls made of it.
+    previous_action: Vec<f64>,
+    pub control: Vec<f64>,
+    /// Per product of reward terms: its value.
+    products: Vec<f64>,
 }
 
 impl Episode {
@@ -32,6 +38,9 @@ impl Episode {
             before: vec![[0.0; 3]; recipe.rewards.len()],
             terms: vec![0.0; recipe.rewards.len()],
             touches: vec![false; recipe.measures.len()],
+            previous_action: vec![0.0; recipe.spec.action_size],
+            control: vec![0.0; recipe.spec.action_size],
+            products: vec![1.0; recipe.products],
             records: recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect(),
             place: [0.0; 2],
         }
@@ -46,7 +55,21 @@ impl Episode {
         for (record, measure) in self.records.iter_mut().zip(&recipe.measures) {
             record.start(&measure.what, state);
         }
-        recipe.observe(state, observation);
+        self.previous_action.fill(0.0);
+        self.control.fill(0.0);
+        if let Some(plan) = &recipe.action {
+            plan.start(&mut self.control);
+        }
+        recipe.observe(state, &Past { action: &self.previous_action, seconds: 0.0 }, observation);
+    }
+
+    /// The controls of an action.
+    pub fn act(&mut self, recipe: &Recipe, action: Action<'_>) -> &[f64] {
+        match &recipe.action {
+            Some(plan) => plan.apply(action, &mut self.control),
+            None => (0..action.len()).for_each(|i| self.control[i] = action.get(i)),
+        }
+        &self.control
     }
 
     /// Keeps what the rewards need from the state before a step.
@@ -72,10 +95,15 @@ impl Episode {
         for ((record, measure), &touch) in self.records.iter_mut().zip(&recipe.measures).zip(&self.touches) {
             record.step(&measure.what, state, touch);
         }
-        recipe.observe(state, observation);
         let healthy = recipe.healthy(state);
         let (seconds, blas) = (recipe.seconds_per_step, recipe.blas);
-        let reward = self.reward(recipe, state, &Step { action, healthy, seconds, blas });
+        let previous = std::mem::take(&mut self.previous_action);
+        let step = Step { action, healthy, seconds, blas, previous_action: &previous };
+        let reward = self.reward(recipe, state, &step);
+        self.previous_action = previous;
+        (0..action.len()).for_each(|i| self.previous_action[i] = action.get(i));
+        let past = Past { action: &self.previous_action, seconds: self.steps as f64 * seconds };
+        recipe.observe(state, &past, observation);
         let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
         let diverged = bad || !finite;
         self.alive = !diverged;
@@ -91,13 +119,22 @@ impl Episode {
     fn reward(&mut self, recipe: &Recipe, state: &impl State, step: &Step<'_>) -> f64 {
         let (mut gains, mut costs) = (None, None);
         let mut in_order: Option<f64> = None;
+        self.products.fill(1.0);
         for (i, term) in recipe.rewards.iter().enumerate() {
             let value = term.value(state, self.before[i], step);
             let signed = if term.is_cost() { -value } else { value };
+            self.terms[i] = signed;
+            if let Some(product) = term.product {
+                self.products[product] *= value;
+                continue;
+            }
             in_order = Some(in_order.map_or(signed, |sum| sum + signed));
             let total: &mut Option<f64> = if term.is_cost() { &mut costs } else { &mut gains };
             *total = Some(total.map_or(value, |sum| sum + value));
-            self.terms[i] = signed;
+        }
+        for product in &self.products {
+            in_order = Some(in_order.map_or(*product, |sum| sum + product));
+            gains = Some(gains.map_or(*product, |sum| sum + product));
         }
         if recipe.reward_order == RewardOrder::AsListed {
             return in_order.unwrap_or(0.0);

@@ -1,5 +1,6 @@
 //! MuJoCo tasks as data: model, observation, reward, health and measures come from a task file.
 
+mod action;
 mod builtin;
 mod dot;
 mod draft;
@@ -15,6 +16,7 @@ mod numpy_sum;
 mod observation;
 mod place;
 mod reward;
+mod shaped;
 mod state;
 mod task;
 mod task_file;

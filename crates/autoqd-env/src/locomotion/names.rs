@@ -74,6 +74,17 @@ impl Names<'_> {
         }
     }
 
+    /// The first velocity of a body that moves freely.
+    pub fn free_body(&self, name: &str) -> Result<usize, EnvError> {
+        let body = self.body(name)?;
+        let first = self.model.body_jntadr()[body];
+        let joint = usize::try_from(first).ok();
+        match joint.filter(|&j| self.model.jnt_type()[j] == mujoco_rs::prelude::MjtJoint::mjJNT_FREE) {
+            Some(joint) => Ok(self.model.jnt_dofadr()[joint] as usize),
+            None => Err(self.invalid(format!("body '{name}' has no free joint, so no velocity of its own"))),
+        }
+    }
+
     fn joint_id(&self, name: &str) -> Result<usize, EnvError> {
         self.find(Object::mjOBJ_JOINT, "joint", name, self.model.jnt_type().len())
     }

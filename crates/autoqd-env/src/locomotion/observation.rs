@@ -25,9 +25,21 @@ enum What {
     ContactForces,
     BodyInertias,
     BodyVelocities,
-    Sensors,
+    Sensors(Vec<usize>),
+    PreviousAction,
+    Vertical { body: usize },
+    LocalVelocity { body: usize, freedom: usize },
+    Clock { period: f64 },
     Place { at: Spot, axes: Vec<usize> },
     Offset { from: Spot, to: Spot, axes: Vec<usize> },
+}
+
+/// What an observation may hold besides the state.
+pub(super) struct Past<'a> {
+    /// The last action.
+    pub action: &'a [f64],
+    /// Since the start of the episode.
+    pub seconds: f64,
 }
 
 impl Part {
@@ -59,7 +71,28 @@ impl Part {
             Observation::BodyInertias { clip } => (What::BodyInertias, *clip),
             Observation::BodyVelocities { clip } => (What::BodyVelocities, *clip),
             Observation::ContactForces { clip } => (What::ContactForces, *clip),
-            Observation::Sensors { clip } => (What::Sensors, *clip),
+            Observation::Sensors { names: None, clip } => {
+                (What::Sensors((0..names.model.nsensordata() as usize).collect()), *clip)
+            }
+            Observation::Sensors { names: Some(chosen), clip } => {
+                let ranges = chosen.iter().map(|name| names.sensor(name).map(|(at, n)| at..at + n));
+                let ranges = ranges.collect::<Result<Vec<_>, _>>()?;
+                (What::Sensors(ranges.into_iter().flatten().collect()), *clip)
+            }
+            Observation::PreviousAction {} => (What::PreviousAction, None),
+            Observation::Vertical { body } => (What::Vertical { body: names.body(body)? }, None),
+            Observation::LocalVelocity { body, clip } => {
+                let (body, freedom) = (names.body(body)?, names.free_body(body)?);
+                (What::LocalVelocity { body, freedom }, *clip)
+            }
+            Observation::Clock { period } => {
+                if !(period.is_finite() && *period > 0.0) {
+                    return Err(
+                        names.invalid(format!("period = {period}; give a positive number of seconds"))
+                    );
+                }
+                (What::Clock { period: *period }, None)
+            }
             Observation::Place { at, axes, clip } => {
                 (What::Place { at: Spot::resolve(at, names)?, axes: indices(axes.as_deref()) }, *clip)
             }
@@ -88,14 +121,16 @@ impl Part {
             What::ContactForces => Needs { contact_forces: true, ..none },
             What::BodyInertias => Needs { body_inertias: true, ..none },
             What::BodyVelocities => Needs { body_velocities: true, ..none },
-            What::Sensors => Needs { sensors: true, ..none },
+            What::Sensors(_) => Needs { sensors: true, ..none },
+            What::PreviousAction | What::Clock { .. } => none,
+            What::Vertical { .. } | What::LocalVelocity { .. } => Needs::POSES,
             What::Place { .. } | What::Offset { .. } => Needs::POSES,
             What::Positions { .. } | What::Velocities | What::PositionsOf(..) | What::VelocitiesOf(_) => none,
         }
     }
 
     /// Writes this part at the start of `out` and returns the rest.
-    pub fn write<'a>(&self, data: &impl State, out: &'a mut [f64]) -> &'a mut [f64] {
+    pub fn write<'a>(&self, data: &impl State, past: &Past<'_>, out: &'a mut [f64]) -> &'a mut [f64] {
         let (own, rest) = out.split_at_mut(self.size);
         match &self.what {
             What::Positions { from } => own.copy_from_slice(&data.qpos()[*from..]),
@@ -116,7 +151,20 @@ impl Part {
             What::ContactForces => own.copy_from_slice(data.cfrc_ext()[1..].as_flattened()),
             What::BodyInertias => own.copy_from_slice(data.cinert()[1..].as_flattened()),
             What::BodyVelocities => own.copy_from_slice(data.cvel()[1..].as_flattened()),
-            What::Sensors => own.copy_from_slice(data.sensordata()),
+            What::Sensors(indices) => pick(own, indices, data.sensordata()),
+            What::PreviousAction => own.copy_from_slice(past.action),
+            What::Vertical { body } => own.copy_from_slice(&data.xmat()[*body][6..]),
+            What::LocalVelocity { body, freedom } => {
+                let (r, v) = (&data.xmat()[*body], &data.qvel()[*freedom..*freedom + 6]);
+                for i in 0..3 {
+                    own[i] = r[i] * v[0] + r[3 + i] * v[1] + r[6 + i] * v[2];
+                    own[3 + i] = v[3 + i];
+                }
+            }
+            What::Clock { period } => {
+                let angle = std::f64::consts::TAU * (past.seconds / period);
+                own.copy_from_slice(&[angle.sin(), angle.cos()]);
+            }
             What::Place { at, axes } => pick(own, axes, &at.position(data)),
             What::Offset { from, to, axes } => {
                 let (from, to) = (from.position(data), to.position(data));
@@ -142,7 +190,11 @@ impl What {
             | What::ConstraintForces(indices) => indices.len(),
             What::ContactForces | What::BodyVelocities => 6 * (model.nbody() as usize - 1),
             What::BodyInertias => 10 * (model.nbody() as usize - 1),
-            What::Sensors => model.nsensordata() as usize,
+            What::Sensors(indices) => indices.len(),
+            What::PreviousAction => model.nu() as usize,
+            What::Vertical { .. } => 3,
+            What::LocalVelocity { .. } => 6,
+            What::Clock { .. } => 2,
             What::Place { axes, .. } | What::Offset { axes, .. } => axes.len(),
         }
     }

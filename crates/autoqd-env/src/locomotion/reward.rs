@@ -5,14 +5,17 @@ use super::names::Names;
 use super::numpy_sum::sum;
 use super::observation::check_clip;
 use super::place::{Number, Spot};
+use super::shaped::Worth;
 use super::state::{Needs, State};
-use super::task_file::{Effort, Reward};
+use super::task_file::{Effort, Motion, Reward};
 use crate::{Action, EnvError};
 
 /// A term of the reward, with its names resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     pub name: String,
+    /// Terms of one product are multiplied with each other.
+    pub product: Option<usize>,
     what: What,
     weight: f64,
 }
@@ -22,7 +25,13 @@ enum What {
     Velocity { of: Mover, direction: [f64; 3] },
     Healthy,
     Height { body: usize },
-    Value { of: Number, scale: f64 },
+    Value { of: Number, worth: Worth },
+    Motion { body: usize, motion: Motion, worth: Worth },
+    Upright { body: usize, worth: Worth },
+    Posture { joints: Vec<(usize, f64)> },
+    Torque,
+    Power,
+    ActionRate,
     Control(Effort),
     Contact { clip: [f64; 2], max: f64 },
     JointVelocities { freedoms: Vec<usize>, weights: Vec<f64> },
@@ -62,10 +71,18 @@ pub(super) struct Step<'a> {
     /// Seconds of simulated time.
     pub seconds: f64,
     pub blas: Blas,
+    /// The action before; zero in the first step.
+    pub previous_action: &'a [f64],
 }
 
 impl Term {
-    pub fn resolve(term: &Reward, names: &Names<'_>) -> Result<Self, EnvError> {
+    /// `start` are the positions that episodes start from, `products` the names of products so far.
+    pub fn resolve(
+        term: &Reward,
+        start: &[f64],
+        products: &mut Vec<String>,
+        names: &Names<'_>,
+    ) -> Result<Self, EnvError> {
         let (name, default, weight, what) = match term {
             Reward::ForwardVelocity { name, body, joint, center_of_mass, direction, weight } => {
                 let of = mover(body.as_deref(), joint.as_deref(), *center_of_mass, names)?;
@@ -75,12 +92,25 @@ impl Term {
             Reward::Height { name, body, weight } => {
                 (name, "height", *weight, What::Height { body: names.body(body)? })
             }
-            Reward::Value { name, of, scale, weight } => {
-                if !(scale.is_finite() && *scale > 0.0) {
-                    return Err(names.invalid(format!("scale = {scale}; give a positive number")));
-                }
-                (name, "value", *weight, What::Value { of: Number::resolve(of, names)?, scale: *scale })
+            Reward::Value { name, of, target, tolerance, scale, shape, weight, .. } => {
+                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                (name, "value", *weight, What::Value { of: Number::resolve(of, names)?, worth })
             }
+            Reward::Velocity { name, body, motion, target, tolerance, scale, shape, weight, .. } => {
+                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                (name, "velocity", *weight, What::Motion { body: names.body(body)?, motion: *motion, worth })
+            }
+            Reward::Upright { name, body, target, tolerance, scale, shape, weight, .. } => {
+                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                (name, "upright", *weight, What::Upright { body: names.body(body)?, worth })
+            }
+            Reward::PostureCost { name, joints, weight } => {
+                let joints = names.coordinates(joints)?.into_iter().map(|q| (q, start[q])).collect();
+                (name, "posture", *weight, What::Posture { joints })
+            }
+            Reward::TorqueCost { name, weight } => (name, "torque", *weight, What::Torque),
+            Reward::PowerCost { name, weight } => (name, "power", *weight, What::Power),
+            Reward::ActionRateCost { name, weight } => (name, "action rate", *weight, What::ActionRate),
             Reward::ControlCost { name, weight, of } => (name, "ctrl", *weight, What::Control(*of)),
             Reward::ContactCost { name, weight, clip, max } => {
                 check_clip(*clip, names)?;
@@ -115,13 +145,29 @@ impl Term {
                 names.invalid(format!("the weight {weight} of the reward term '{default}' is not finite"))
             );
         }
-        Ok(Self { name: name.clone().unwrap_or_else(|| default.to_string()), what, weight })
+        let name = name.clone().unwrap_or_else(|| default.to_string());
+        let product = product_of(term).map(|product| {
+            products.iter().position(|known| known == product).unwrap_or_else(|| {
+                products.push(product.to_string());
+                products.len() - 1
+            })
+        });
+        Ok(Self { name, product, what, weight })
     }
 
     pub fn is_cost(&self) -> bool {
         match self.what {
-            What::Velocity { .. } | What::Healthy | What::Height { .. } | What::Value { .. } => false,
-            What::Control(_)
+            What::Velocity { .. }
+            | What::Healthy
+            | What::Height { .. }
+            | What::Value { .. }
+            | What::Motion { .. }
+            | What::Upright { .. } => false,
+            What::Posture { .. }
+            | What::Torque
+            | What::Power
+            | What::ActionRate
+            | What::Control(_)
             | What::Contact { .. }
             | What::JointVelocities { .. }
             | What::SiteDistance { .. }
@@ -134,6 +180,9 @@ impl Term {
         match &self.what {
             What::Contact { .. } => Needs { contact_forces: true, ..Needs::default() },
             What::Value { of, .. } => of.needs(),
+            What::Torque | What::Power => Needs { actuator_forces: true, ..Needs::default() },
+            What::Posture { .. } | What::ActionRate => Needs::default(),
+            What::Motion { .. } | What::Upright { .. } => Needs::POSES,
             What::Velocity { of: Mover::Coordinate(_), .. }
             | What::Healthy
             | What::Control(_)
@@ -150,6 +199,8 @@ impl Term {
     pub fn before(&self, data: &impl State) -> [f64; 3] {
         match &self.what {
             What::Velocity { of, .. } => of.position(data),
+            What::Motion { body, motion: Motion::Turn, .. } => [heading(&data.xmat()[*body]), 0.0, 0.0],
+            What::Motion { body, .. } => data.xpos()[*body],
             _ => [0.0; 3],
         }
     }
@@ -162,7 +213,24 @@ impl Term {
             }
             What::Healthy => f64::from(u8::from(step.healthy)) * self.weight,
             What::Height { body } => self.weight * data.xpos()[*body][2],
-            What::Value { of, scale } => self.weight * (of.value(data) / scale),
+            What::Value { of, worth } => self.weight * worth.of(of.value(data)),
+            What::Motion { body, motion, worth } => {
+                self.weight * worth.of(motion_of(data, *body, *motion, before, step.seconds))
+            }
+            What::Upright { body, worth } => self.weight * worth.of(data.xmat()[*body][8]),
+            What::Posture { joints } => {
+                let square = |&(q, start): &(usize, f64)| (data.qpos()[q] - start) * (data.qpos()[q] - start);
+                self.weight * joints.iter().map(square).sum::<f64>()
+            }
+            What::Torque => self.weight * data.qfrc_actuator().iter().map(|f| f * f).sum::<f64>(),
+            What::Power => {
+                let powers = data.qfrc_actuator().iter().zip(data.qvel()).map(|(f, v)| (f * v).abs());
+                self.weight * powers.sum::<f64>()
+            }
+            What::ActionRate => {
+                let change = |i: usize| step.action.get(i) - step.previous_action[i];
+                self.weight * (0..step.action.len()).map(|i| change(i) * change(i)).sum::<f64>()
+            }
             What::Control(Effort::Action) => control_cost(self.weight, step.action),
             What::Control(Effort::Control) => control_cost(self.weight, Action::F64(data.ctrl())),
             What::Contact { clip, max } => (self.weight * contact_sum(data, *clip)).min(*max),
@@ -184,6 +252,36 @@ impl Term {
             }
         }
     }
+}
+
+fn product_of(term: &Reward) -> Option<&str> {
+    match term {
+        Reward::Value { product, .. }
+        | Reward::Velocity { product, .. }
+        | Reward::Upright { product, .. } => product.as_deref(),
+        _ => None,
+    }
+}
+
+/// The direction of a body's x axis in the horizontal plane.
+fn heading(rotation: &[f64; 9]) -> f64 {
+    rotation[3].atan2(rotation[0])
+}
+
+/// Mean velocity during a step, in the directions of the body's heading after it.
+fn motion_of(data: &impl State, body: usize, motion: Motion, before: [f64; 3], seconds: f64) -> f64 {
+    let (x, angle) = (data.xpos()[body], heading(&data.xmat()[body]));
+    let way: [f64; 3] = std::array::from_fn(|i| x[i] - before[i]);
+    let change = match motion {
+        Motion::Forward => angle.cos() * way[0] + angle.sin() * way[1],
+        Motion::Sideways => angle.cos() * way[1] - angle.sin() * way[0],
+        Motion::Up => way[2],
+        Motion::Turn => {
+            let turned = angle - before[0];
+            turned - std::f64::consts::TAU * (turned / std::f64::consts::TAU).round()
+        }
+    };
+    change / seconds
 }
 
 fn finite_weights(weights: &[f64], names: &Names<'_>) -> Result<(), EnvError> {

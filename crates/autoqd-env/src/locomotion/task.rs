@@ -1,12 +1,13 @@
 //! From a task file to the recipe that worlds are built from.
 
 use super::Locomotion;
+use super::action::ActionPlan;
 use super::dot::Blas;
 use super::health::Rule;
 use super::info;
 use super::measure::{Definition, What};
 use super::names::Names;
-use super::observation::Part;
+use super::observation::{Part, Past};
 use super::reward::Term;
 use super::state::{Needs, State};
 use super::task_file::{Noise, Placed, Range, Reset, RewardOrder, TaskFile};
@@ -39,6 +40,9 @@ pub(crate) struct Recipe {
     pub blas: Blas,
     /// What worlds tell besides observation and reward.
     pub infos: &'static [InfoSpec],
+    pub action: Option<ActionPlan>,
+    /// Number of products of reward terms.
+    pub products: usize,
     pub notices: Vec<String>,
     /// The same model on the lanes engine, made when first asked for.
     pub lanes: super::lanes::Choice,
@@ -50,9 +54,9 @@ impl Recipe {
         self.health.iter().all(|rule| rule.holds(state))
     }
 
-    pub fn observe(&self, state: &impl State, mut out: &mut [f64]) {
+    pub(super) fn observe(&self, state: &impl State, past: &Past<'_>, mut out: &mut [f64]) {
         for part in &self.observation {
-            out = part.write(state, out);
+            out = part.write(state, past, out);
         }
     }
 }
@@ -308,13 +312,18 @@ fn resolve(
     let names = Names { model: &model, task: &file.name };
     check_counts(file, &names)?;
     let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
-    let rewards = all(&file.reward, |term| Term::resolve(term, &names))?;
+    let start = start(&file.reset, &names)?;
+    let mut products = Vec::new();
+    let mut rewards = Vec::new();
+    for term in &file.reward {
+        rewards.push(Term::resolve(term, &start.qpos, &mut products, &names)?);
+    }
+    let action = file.action.as_ref().map(|map| ActionPlan::resolve(map, &start.qpos, &names)).transpose()?;
     let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
     let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
     let measures = all(&file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
     let floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
     let foot_of_geom = feet(&measures, floor, &names)?;
-    let start = start(&file.reset, &names)?;
     let needs = observation
         .iter()
         .map(Part::needs)
@@ -338,6 +347,8 @@ fn resolve(
         reward_order: file.reward_order,
         blas: Blas::Plain,
         infos: &[],
+        action,
+        products: products.len(),
         notices,
         model,
         untuned,
@@ -436,7 +447,7 @@ fn env_spec(
         .actuator_ctrlrange()
         .iter()
         .zip(model.actuator_ctrllimited())
-        .map(|(&range, &limited)| if limited { range } else { [-1.0, 1.0] })
+        .map(|(&range, &limited)| if limited && file.action.is_none() { range } else { [-1.0, 1.0] })
         .collect();
     EnvSpec {
         name: file.name.clone(),

@@ -27,6 +27,8 @@ pub(crate) struct TaskFile {
     /// How an episode starts.
     #[serde(default)]
     pub reset: Reset,
+    /// What an action means, if it is not the controls themselves.
+    pub action: Option<ActionMap>,
     /// Parts of the observation, in order.
     pub observation: Vec<Observation>,
     /// Terms of the reward.
@@ -81,6 +83,57 @@ pub(crate) struct Placed {
     /// The point is drawn again until its distance from the origin lies in this range.
     #[serde(default)]
     pub length: Range,
+}
+
+/// How an action, each component from -1 to 1, becomes controls.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ActionMap {
+    /// The controls of action zero: `start` for the positions that episodes start from, or the name of a keyframe,
+    /// whose controls are taken; else zero.
+    pub around: Option<String>,
+    /// Change of the controls per unit of action: one number, or one per actuator.
+    pub scale: Scale,
+    /// Whether an action changes the last controls instead of those of action zero.
+    #[serde(default)]
+    pub delta: bool,
+    /// Share of the last controls that is kept.
+    #[serde(default)]
+    pub filter: f64,
+}
+
+/// One number for all, or one for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Scale {
+    All(f64),
+    Each(Vec<f64>),
+}
+
+/// How a reward falls off with the distance e from its target, in units of its scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shape {
+    /// 1 - e, at least zero.
+    Linear,
+    /// 1 - e^2, at least zero.
+    Quadratic,
+    /// exp(-e^2)
+    Gaussian,
+}
+
+/// A direction of motion as a body sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Motion {
+    /// Along the body's x axis, in the horizontal plane.
+    Forward,
+    /// To its left, in the horizontal plane.
+    Sideways,
+    /// Upwards.
+    Up,
+    /// About the vertical, in radians per second.
+    Turn,
 }
 
 /// In which order the terms of the reward are summed.
@@ -202,8 +255,16 @@ pub(crate) enum Observation {
     Place { at: Place, axes: Option<Vec<Axis>>, clip: Option<[f64; 2]> },
     /// External forces and torques on every body but the world.
     ContactForces { clip: Option<[f64; 2]> },
-    /// All sensors of the model.
-    Sensors { clip: Option<[f64; 2]> },
+    /// Sensors of the model, all or some.
+    Sensors { names: Option<Vec<String>>, clip: Option<[f64; 2]> },
+    /// The last action; zero at the start.
+    PreviousAction {},
+    /// The vertical in a body's frame: three numbers that say how it is tilted.
+    Vertical { body: String },
+    /// Linear and angular velocity of a free body in its own frame.
+    LocalVelocity { body: String, clip: Option<[f64; 2]> },
+    /// Sine and cosine of a clock of this period in seconds.
+    Clock { period: f64 },
     /// Vector from a body to a site, or between any two places.
     Offset {
         body: Option<String>,
@@ -243,15 +304,57 @@ pub(crate) enum Reward {
         #[serde(default = "one")]
         weight: f64,
     },
-    /// Gain: one number of the state over a scale.
+    /// Gain: one number of the state over a scale, or how near it is to a target.
     Value {
         name: Option<String>,
         of: Channel,
+        target: Option<f64>,
+        #[serde(default)]
+        tolerance: f64,
         #[serde(default = "one")]
         scale: f64,
+        shape: Option<Shape>,
+        product: Option<String>,
         #[serde(default = "one")]
         weight: f64,
     },
+    /// Gain: mean velocity of a body during a step as the body sees it, or how near it is to a target.
+    Velocity {
+        name: Option<String>,
+        body: String,
+        motion: Motion,
+        target: Option<f64>,
+        #[serde(default)]
+        tolerance: f64,
+        #[serde(default = "one")]
+        scale: f64,
+        shape: Option<Shape>,
+        product: Option<String>,
+        #[serde(default = "one")]
+        weight: f64,
+    },
+    /// Gain: cosine of the angle between a body's z axis and the vertical, or how near it is to a target.
+    Upright {
+        name: Option<String>,
+        body: String,
+        target: Option<f64>,
+        #[serde(default)]
+        tolerance: f64,
+        #[serde(default = "one")]
+        scale: f64,
+        shape: Option<Shape>,
+        product: Option<String>,
+        #[serde(default = "one")]
+        weight: f64,
+    },
+    /// Cost: sum of squared differences of joints from where episodes start.
+    PostureCost { name: Option<String>, joints: Vec<String>, weight: f64 },
+    /// Cost: sum of squared forces of the actuators on the degrees of freedom.
+    TorqueCost { name: Option<String>, weight: f64 },
+    /// Cost: sum of the sizes of the actuators' power on the degrees of freedom.
+    PowerCost { name: Option<String>, weight: f64 },
+    /// Cost: sum of squared changes of the action.
+    ActionRateCost { name: Option<String>, weight: f64 },
     /// Cost: sum of squared controls.
     ControlCost {
         name: Option<String>,

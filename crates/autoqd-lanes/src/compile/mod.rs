@@ -208,8 +208,9 @@ impl Compiled {
             actuators: actuator_plans(model, &joints),
             force_clamps: force_clamps(model, &joints),
             contacts: contact::compile(model, &bodies, &frames)?,
-            implicit_damping: model.options.integrator == Integrator::Euler { implicit_damping: true }
-                && model.freedoms.iter().any(|f| f.damping > 0.0),
+            implicit_damping: model.options.integrator == Integrator::ImplicitFast
+                || (model.options.integrator == Integrator::Euler { implicit_damping: true }
+                    && model.freedoms.iter().any(|f| f.damping > 0.0)),
             islands: model.options.islands && trees.len() > 1,
             trees,
             bodies,

@@ -36,9 +36,10 @@ pub(super) fn disabled(model: &Model, bit: Disable) -> bool {
 
 fn options(model: &Model) -> lanes::Options {
     let opt = model.opt();
-    // support::check lets only these two pass.
+    // support::check lets only these pass.
     let integrator = match opt.integrator {
         1 => lanes::Integrator::RungeKutta4,
+        3 => lanes::Integrator::ImplicitFast,
         _ => {
             let implicit_damping =
                 !disabled(model, Disable::mjDSBL_EULERDAMP) && !disabled(model, Disable::mjDSBL_DAMPER);

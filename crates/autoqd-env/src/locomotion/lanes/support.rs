@@ -49,8 +49,10 @@ fn options(model: &Model) -> Result<(), LanesError> {
     let opt = model.opt();
     match opt.integrator {
         0 | 1 => {}
-        2 => return unsupported("the integrator implicit"),
-        _ => return unsupported("the integrator implicitfast"),
+        // Derivatives of drag by the velocity are not there.
+        3 if opt.density <= 0.0 && opt.viscosity <= 0.0 => {}
+        3 => return unsupported("the integrator implicitfast in a medium"),
+        _ => return unsupported("the integrator implicit"),
     }
     match opt.solver {
         2 => {}

@@ -1,8 +1,9 @@
 //! States that policies visit: episodes on libmujoco as the task runs them, some of whose steps are repeated in lanes.
 
+use super::super::observation::Past;
 use super::check::{Agreement, CheckOptions, Checker, Policy};
 use super::side_by_side::stream;
-use crate::{NumpyRng, mujoco};
+use crate::{Action, NumpyRng, mujoco};
 use autoqd_lanes::LANES;
 
 /// One simulator step in this many is compared, so that more policies are covered. Not a multiple of the steps per
@@ -75,9 +76,19 @@ fn act(
     }
     let (mut observation, mut action) = (vec![0.0; spec.observation_size], vec![0.0; spec.action_size]);
     let world = &mut checker.pair.worlds[lane];
-    recipe.observe(world, &mut observation);
+    // The last action is not kept here: a policy that sees it visits states as if every step were its first.
+    let seconds = turn.steps as f64 * recipe.model.opt().timestep;
+    recipe.observe(world, &Past { action: &vec![0.0; spec.action_size], seconds }, &mut observation);
     policies[turn.policy % policies.len()](&observation, &mut action);
-    world.ctrl_mut().iter_mut().zip(&action).for_each(|(control, a)| *control = f64::from(*a));
+    match &recipe.action {
+        Some(plan) => {
+            if turn.steps == 0 {
+                plan.start(world.ctrl_mut());
+            }
+            plan.apply(Action::F32(&action), world.ctrl_mut());
+        }
+        None => world.ctrl_mut().iter_mut().zip(&action).for_each(|(control, a)| *control = f64::from(*a)),
+    }
 }
 
 /// A step of libmujoco alone.

@@ -214,7 +214,7 @@ impl Worlds for LaneWorlds {
                 return Err(EnvError::NotReset { task: self.recipe.spec.name.clone() });
             }
             let state = &mut self.states[lane];
-            (0..width).for_each(|i| state.ctrl[i] = action.get(i));
+            state.ctrl.copy_from_slice(self.episodes[lane].act(&self.recipe, action));
             self.batch.set_control(lane, &state.ctrl);
             self.episodes[lane].remember(&self.recipe, &self.states[lane]);
             mask |= 1 << lane;
