@@ -83,7 +83,9 @@ impl Generator {
              impratio=\"{impratio}\" {limits}>"
         );
         let island = if self.chance(0.5) { "disable" } else { "enable" };
-        let _ = write!(self.xml, "<flag island=\"{island}\"/></option><worldbody>");
+        let constraint = if self.chance(0.05) { "disable" } else { "enable" };
+        let _ =
+            write!(self.xml, "<flag island=\"{island}\" constraint=\"{constraint}\"/></option><worldbody>");
         let tilt = if self.chance(0.3) { format!("euler=\"{}\"", self.vector(15.0)) } else { String::new() };
         let friction = self.number(0.1, 1.5);
         let softness = self.softness();

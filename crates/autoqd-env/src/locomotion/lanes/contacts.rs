@@ -15,7 +15,7 @@ pub(super) struct Contacts {
 }
 
 pub(super) fn convert(model: &Model) -> Result<Contacts, LanesError> {
-    let off = disabled(model, Disable::mjDSBL_CONTACT);
+    let off = disabled(model, Disable::mjDSBL_CONTACT) || disabled(model, Disable::mjDSBL_CONSTRAINT);
     let pairs = if off { Vec::new() } else { pairs(model)? };
     // Only what can touch need have a shape the engine knows.
     let mut ids: Vec<usize> = pairs.iter().flat_map(|p| p.geoms).collect();
@@ -37,8 +37,13 @@ fn geom(model: &Model, g: usize) -> Result<Geom, LanesError> {
         MjtGeomBase::mjGEOM_BOX => Shape::Box { half_size: size },
         MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius: size[0], half_length: size[1] },
         other => {
-            let what =
-                format!("{} of type {other:?} that can touch", named(model, Object::mjOBJ_GEOM, "geom", g));
+            let kind = match other {
+                MjtGeomBase::mjGEOM_ELLIPSOID => "the ellipsoid",
+                MjtGeomBase::mjGEOM_MESH => "the mesh",
+                MjtGeomBase::mjGEOM_HFIELD => "the height field",
+                _ => "the unusual shape",
+            };
+            let what = format!("{}, which can touch,", named(model, Object::mjOBJ_GEOM, kind, g));
             return Err(LanesError::Unsupported { what });
         }
     };

@@ -87,7 +87,8 @@ fn joint(model: &Model, j: usize) -> lanes::Joint {
         MjtJoint::mjJNT_HINGE => lanes::JointKind::Hinge,
     };
     let q = model.jnt_qposadr()[j] as usize;
-    let limited = model.jnt_limited()[j] && !disabled(model, Disable::mjDSBL_LIMIT);
+    let off = disabled(model, Disable::mjDSBL_LIMIT) || disabled(model, Disable::mjDSBL_CONSTRAINT);
+    let limited = model.jnt_limited()[j] && !off;
     let stiffness = if disabled(model, Disable::mjDSBL_SPRING) { 0.0 } else { model.jnt_stiffness()[j] };
     lanes::Joint {
         body: model.jnt_bodyid()[j] as usize,

@@ -29,6 +29,7 @@ pub(super) fn check(model: &Model) -> Result<(), LanesError> {
 
 /// Switches that change nothing the engine computes; the engine honours a few more.
 const HARMLESS: i32 = Disable::mjDSBL_EQUALITY as i32
+    | Disable::mjDSBL_CONSTRAINT as i32
     | Disable::mjDSBL_FRICTIONLOSS as i32
     | Disable::mjDSBL_LIMIT as i32
     | Disable::mjDSBL_CONTACT as i32
@@ -70,7 +71,6 @@ fn options(model: &Model) -> Result<(), LanesError> {
     }
     let off = |flag: Disable| opt.disableflags & flag as i32 != 0;
     for (flag, what) in [
-        (Disable::mjDSBL_CONSTRAINT, "a model without constraints (flag constraint=\"disable\")"),
         (Disable::mjDSBL_WARMSTART, "a solver without warm start (flag warmstart=\"disable\")"),
         (Disable::mjDSBL_ACTUATION, "a model without actuation (flag actuation=\"disable\")"),
         (Disable::mjDSBL_REFSAFE, "a solref below two time steps (flag refsafe=\"disable\")"),
