@@ -95,13 +95,13 @@ fn a_legged_robots_task_is_the_same_on_both_simulators() {
     let mut reference = task.make().unwrap();
     let mut expected = vec![0.0; length];
     for lane in 0..8 {
-        worlds.reset(lane, &Seed::from(3_u64), &mut rows[lane * length..(lane + 1) * length]).unwrap();
+        worlds.reset(lane, Some(&Seed::from(3_u64)), &mut rows[lane * length..(lane + 1) * length]).unwrap();
     }
     reference.reset(Some(&Seed::from(3_u64)), &mut expected).unwrap();
     let mut transitions = vec![Transition::default(); 8];
     for step in 0..15 {
         let action: Vec<f32> = (0..width).map(|i| ((step * 7 + i * 3) as f32).sin()).collect();
-        worlds.step(&[true; 8], &action.repeat(8), &mut rows, &mut transitions).unwrap();
+        worlds.step(&[true; 8], Action::F32(&action.repeat(8)), &mut rows, &mut transitions).unwrap();
         let wanted = reference.step(Action::F32(&action), &mut expected).unwrap();
         assert!((transitions[5].reward - wanted.reward).abs() < 1e-7, "step {step}");
         for (got, wanted) in rows[5 * length..6 * length].iter().zip(&expected) {
