@@ -48,7 +48,7 @@ impl Activation {
             ),
             Self::Tanh => wide(
                 #[inline(always)]
-                || pairs.for_each(|(g, y)| *g = *g * (T::ONE - *y * *y)),
+                || pairs.for_each(|(g, y)| *g *= T::ONE - *y * *y),
             ),
         }
     }

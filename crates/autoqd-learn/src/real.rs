@@ -1,6 +1,6 @@
 //! The numbers networks compute with.
 
-use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use faer::traits::ComplexField;
 
@@ -15,6 +15,7 @@ pub trait Real:
     + AddAssign
     + Div<Output = Self>
     + Mul<Output = Self>
+    + MulAssign
     + Neg<Output = Self>
     + Sub<Output = Self>
     + SubAssign

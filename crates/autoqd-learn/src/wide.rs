@@ -6,8 +6,5 @@
 /// Runs a loop compiled for the instruction set of this CPU.
 #[inline(always)]
 pub fn wide<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || work(),
-    )
+    pulp::Arch::new().dispatch(work)
 }
