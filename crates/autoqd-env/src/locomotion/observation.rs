@@ -124,7 +124,8 @@ impl Part {
             What::Sensors(_) => Needs { sensors: true, ..none },
             What::PreviousAction | What::Clock { .. } => none,
             What::Vertical { .. } | What::LocalVelocity { .. } => Needs::POSES,
-            What::Place { .. } | What::Offset { .. } => Needs::POSES,
+            What::Place { at, .. } => at.needs(),
+            What::Offset { from, to, .. } => from.needs().and(to.needs()),
             What::Positions { .. } | What::Velocities | What::PositionsOf(..) | What::VelocitiesOf(_) => none,
         }
     }

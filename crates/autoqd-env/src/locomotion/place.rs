@@ -26,6 +26,10 @@ impl Spot {
         }
     }
 
+    pub fn needs(self) -> Needs {
+        Needs { points: matches!(self, Self::Geom(_)), ..Needs::POSES }
+    }
+
     pub fn position(self, state: &impl State) -> [f64; 3] {
         match self {
             Self::Body(body) => state.xpos()[body],
@@ -85,7 +89,7 @@ impl Number {
 
     pub fn needs(self) -> Needs {
         match self {
-            Self::Along(..) => Needs::POSES,
+            Self::Along(spot, _) => spot.needs(),
             Self::Sensor(_) => Needs { sensors: true, ..Needs::default() },
             Self::Position(_) | Self::Velocity(_) => Needs::default(),
         }

@@ -187,11 +187,11 @@ impl Term {
             | What::Healthy
             | What::Control(_)
             | What::JointVelocities { .. } => Needs::default(),
-            What::Velocity { .. }
-            | What::Height { .. }
-            | What::SiteDistance { .. }
-            | What::Distance { .. }
-            | What::SquaredDistance { .. } => Needs::POSES,
+            What::Velocity { of: Mover::Center { .. }, .. } => Needs { points: true, ..Needs::POSES },
+            What::Velocity { .. } | What::Height { .. } | What::SiteDistance { .. } => Needs::POSES,
+            What::Distance { from, to } | What::SquaredDistance { from, to, .. } => {
+                from.needs().and(to.needs())
+            }
         }
     }
 

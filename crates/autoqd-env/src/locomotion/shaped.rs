@@ -24,7 +24,7 @@ impl Worth {
         if !(scale.is_finite() && scale > 0.0) {
             return Err(names.invalid(format!("scale = {scale}; give a positive number")));
         }
-        if !(tolerance.is_finite() && tolerance >= 0.0) || !target.is_none_or(f64::is_finite) {
+        if !(tolerance.is_finite() && tolerance >= 0.0 && target.is_none_or(f64::is_finite)) {
             return Err(names.invalid("target and tolerance must be finite, and tolerance not negative"));
         }
         if shape.is_none() && (target.is_some() || tolerance > 0.0) {

@@ -23,8 +23,10 @@ pub(crate) trait State {
 /// What a task reads besides positions and velocities; a simulator may leave out the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Where bodies, geoms and sites are.
+    /// Where bodies and sites are.
     pub poses: bool,
+    /// Where geoms and centres of mass are; it needs the poses as well.
+    pub points: bool,
     pub contact_forces: bool,
     pub sensors: bool,
     pub body_inertias: bool,
@@ -36,6 +38,7 @@ pub(crate) struct Needs {
 impl Needs {
     pub const POSES: Self = Self {
         poses: true,
+        points: false,
         contact_forces: false,
         sensors: false,
         body_inertias: false,
@@ -47,6 +50,7 @@ impl Needs {
     pub fn and(self, other: Self) -> Self {
         Self {
             poses: self.poses | other.poses,
+            points: self.points | other.points,
             contact_forces: self.contact_forces | other.contact_forces,
             sensors: self.sensors | other.sensors,
             body_inertias: self.body_inertias | other.body_inertias,

@@ -102,6 +102,9 @@ impl LaneState {
         for (site, position) in self.site_xpos.iter_mut().enumerate() {
             *position = point(model.site_bodyid()[site] as usize, model.site_pos()[site]);
         }
+        if !recipe.needs.points {
+            return;
+        }
         for (geom, position) in self.geom_xpos.iter_mut().enumerate() {
             *position = point(model.geom_bodyid()[geom] as usize, model.geom_pos()[geom]);
         }
