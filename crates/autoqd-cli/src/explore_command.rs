@@ -19,7 +19,7 @@ pub struct ExploreArgs {
     /// Port; 0 takes any that is free
     #[arg(long, default_value_t = 7878)]
     port: u16,
-    /// Address to listen on. Anyone who can reach it can look at these runs and simulate their policies
+    /// Address to listen on. One that other machines can reach needs the token that is printed with the address
     #[arg(long, default_value = "127.0.0.1")]
     host: IpAddr,
 }
@@ -37,7 +37,7 @@ pub fn run(args: &ExploreArgs, registry: &Registry, out: &mut dyn Write) -> anyh
     let runtime = tokio::runtime::Runtime::new().context("cannot start the server's threads")?;
     runtime.block_on(async {
         let server = Server::bind(runs, config).await?;
-        writeln!(out, "http://{}/  (stop with Ctrl-C)", server.address())?;
+        writeln!(out, "{}  (stop with Ctrl-C)", server.url())?;
         out.flush()?;
         server.serve(std::future::pending()).await?;
         Ok(ExitCode::SUCCESS)

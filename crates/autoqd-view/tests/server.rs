@@ -429,3 +429,62 @@ fn a_film_and_a_policy_can_be_taken_away() {
         assert_eq!(get(wrong).status, 400, "{wrong}");
     }
 }
+
+#[test]
+fn a_page_of_another_site_gets_no_answer_without_an_origin_header() {
+    let folder = hopper(3);
+    let server = serve(&[&folder.path().join("Hopper run 1")], ServerConfig::default());
+    let asked = |path: &str, headers: &str| request(server.address, "GET", path, headers, "").status;
+    for site in ["cross-site", "same-site"] {
+        assert_eq!(asked("/api/runs", &format!("sec-fetch-site: {site}\r\n")), 403);
+        let link =
+            format!("sec-fetch-site: {site}\r\nsec-fetch-mode: navigate\r\nsec-fetch-dest: document\r\n");
+        assert_eq!(asked("/api/runs", &link), 403);
+        assert_ne!(asked("/", &link), 403);
+    }
+    for site in ["same-origin", "none"] {
+        assert_eq!(asked("/api/runs", &format!("sec-fetch-site: {site}\r\n")), 200);
+    }
+}
+
+#[test]
+fn half_requests_do_not_stay_open() {
+    let folder = hopper(3);
+    let config = ServerConfig { head_time: Duration::from_millis(300), ..ServerConfig::default() };
+    let server = serve(&[&folder.path().join("Hopper run 1")], config);
+    let mut half: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(server.address).unwrap()).collect();
+    for stream in &mut half {
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(b"GET /api/runs HTTP/1.1\r\nhost: ").unwrap();
+    }
+    for mut stream in half {
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).expect("the server closes the connection");
+    }
+    assert_eq!(get(server.address, "/api/runs").status, 200);
+}
+
+#[test]
+fn a_server_for_other_machines_asks_for_a_token() {
+    let folder = hopper(3);
+    let address = std::net::IpAddr::from([0, 0, 0, 0]);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let run = RunView::open(&folder.path().join("Hopper run 1"), &Registry::default()).unwrap();
+    let config = ServerConfig { address, ..ServerConfig::default() };
+    let server = runtime.block_on(Server::bind(vec![run], config)).unwrap();
+    let (url, port) = (server.url(), server.address().port());
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    runtime.spawn(server.serve(std::future::pending()));
+    let (_, token) = url.split_once("?token=").unwrap();
+    assert_eq!(token.len(), 32);
+    let asked = |path: &str, headers: &str| request(address, "GET", path, headers, "");
+    for (path, cookie) in
+        [("/api/runs", ""), ("/", ""), ("/?token=0", ""), ("/", "cookie: autoqd-token=0\r\n")]
+    {
+        assert_eq!(asked(path, cookie).status, 401, "{path} {cookie}");
+    }
+    let let_in = asked(&format!("/?token={token}"), "");
+    assert_eq!(let_in.status, 303);
+    assert!(let_in.head.contains(&format!("autoqd-token={token}; Path=/; HttpOnly; SameSite=Strict")));
+    assert_eq!(asked("/api/runs", &format!("cookie: a=b; autoqd-token={token}\r\n")).status, 200);
+}

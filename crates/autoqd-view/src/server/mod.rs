@@ -1,8 +1,8 @@
 //! The explorer's server: the page, the runs it may show, and policies at work on request.
 //!
 //! It reads the named run folders and nothing else, writes nothing, and simulates at most a few episodes at a
-//! time, each bounded in time. It answers only requests that are addressed to it by its own name, so that no
-//! page of another origin can reach it through a browser.
+//! time, each bounded in time. On this machine it answers only requests that are addressed to it by its own name, so that
+//! no page of another origin can reach it through a browser; if other machines can reach it, it asks for a token.
 
 mod api;
 mod catalog;
@@ -12,7 +12,6 @@ mod live;
 mod page;
 mod replay_stream;
 
-use std::future::IntoFuture;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +19,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -41,6 +43,8 @@ pub struct ServerConfig {
     pub waiting: usize,
     /// Longest time one episode may take.
     pub simulation_time: Duration,
+    /// Longest time the head of a request may take.
+    pub head_time: Duration,
     /// Pages that may follow a run at the same time.
     pub followers: usize,
     /// How often a followed run folder is checked.
@@ -55,6 +59,7 @@ impl Default for ServerConfig {
             simulations: 4,
             waiting: 32,
             simulation_time: Duration::from_secs(20),
+            head_time: Duration::from_secs(10),
             followers: 32,
             poll: Duration::from_millis(500),
         }
@@ -70,6 +75,8 @@ struct Shared {
     followers: Arc<Semaphore>,
     /// Names under which a browser may address this server; none when it listens for other machines.
     hosts: Option<Vec<String>>,
+    /// What a browser must know when the server listens for other machines.
+    token: Option<String>,
 }
 
 /// A server that is bound but not yet answering.
@@ -77,6 +84,8 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
+    head_time: Duration,
+    token: Option<String>,
 }
 
 impl Server {
@@ -89,15 +98,18 @@ impl Server {
         let catalog = Catalog::new(runs)?;
         let port = address.port();
         let hosts = address.ip().is_loopback().then(|| host_names(port));
+        let token = hosts.is_none().then(new_token).transpose().map_err(listen)?;
+        let head_time = config.head_time;
         let shared = Arc::new(Shared {
             catalog,
             simulations: Arc::new(Semaphore::new(config.simulations.max(1))),
             waiting: Arc::new(Semaphore::new(config.waiting.max(1))),
             followers: Arc::new(Semaphore::new(config.followers.max(1))),
             hosts,
+            token: token.clone(),
             config,
         });
-        Ok(Self { listener, address, router: router(shared) })
+        Ok(Self { listener, address, router: router(shared), head_time, token })
     }
 
     /// Where it listens.
@@ -105,16 +117,45 @@ impl Server {
         self.address
     }
 
+    /// What to open in a browser: the address, with the token if one is needed.
+    pub fn url(&self) -> String {
+        let token = self.token.as_ref().map_or_else(String::new, |token| format!("?token={token}"));
+        format!("http://{}/{token}", self.address)
+    }
+
     /// Answers until `stop` completes.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ViewError> {
-        let address = self.address;
-        let server = axum::serve(self.listener, self.router);
         // Not a graceful shutdown: that would wait for pages that follow a run and never hang up.
         tokio::select! {
-            result = server.into_future() => result.map_err(|reason| ViewError::Listen { address, reason }),
+            () = accept_all(self.listener, self.router, self.head_time) => Ok(()),
             () = stop => Ok(()),
         }
     }
+}
+
+/// Answers every connection on a task of its own.
+async fn accept_all(listener: TcpListener, router: Router, head_time: Duration) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(head_time);
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let service = TowerToHyperService::new(router.clone());
+                let connection = http.serve_connection(TokioIo::new(stream), service);
+                // What a connection ends with concerns nobody else.
+                tokio::spawn(async move { drop(connection.await) });
+            }
+            // Too many open files, or a client that was gone at once: neither ends the server.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// A random word that nobody can guess.
+fn new_token() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| std::io::Error::other(e.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// How a browser addresses a server on this machine; it leaves out the usual port.
