@@ -1,5 +1,6 @@
 //! `autoqd describe`: the measures of a policy under a run's descriptor.
 
+use autoqd::memory;
 use autoqd::registry::Registry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,19 +49,22 @@ struct Description {
 pub fn run(args: &DescribeArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let run = Run::open(&args.run.run)?;
     let search = load_search(run.need_folder("descriptor")?, Some(1), registry)?;
-    let (parameters, seeds) = match (&args.parameters, args.policy) {
+    let (seeds, (evaluation, measures)) = match (&args.parameters, args.policy) {
         (Some(file), _) => {
             let episodes = args.episodes.unwrap_or(search.config().episodes as u64);
-            let seeds = (0..episodes).map(|e| derive(args.seed, Purpose::Evaluation, [0, 0, e])).collect();
-            (read_parameters(file)?, seeds)
+            let features = search.config().embedding.features as f64;
+            memory::require("the episodes", 8.0 * episodes as f64 * (12.0 + features), "--episodes")?;
+            let seeds: Vec<u64> =
+                (0..episodes).map(|e| derive(args.seed, Purpose::Evaluation, [0, 0, e])).collect();
+            let described = search.describe(&read_parameters(file)?, &seeds)?;
+            (seeds, described)
         }
         (None, Some(id)) => {
             let run = run.load()?;
-            (run.parameters(run.row(id)?).to_vec(), search.evaluation_seeds(id))
+            (search.evaluation_seeds(id), search.describe_elite(id, run.parameters(run.row(id)?))?)
         }
         (None, None) => bail!("give --parameters FILE or --policy ID"),
     };
-    let (evaluation, measures) = search.describe(&parameters, &seeds)?;
     let description = Description {
         objective: evaluation.objective(),
         return_std: evaluation.return_std(),

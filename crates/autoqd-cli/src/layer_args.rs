@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use autoqd::config::{Config, Layers, RunConfig};
 use autoqd::registry::Registry;
-use autoqd::runner::absolute_task;
+use autoqd::runner::{absolute_task, settings_of};
 use autoqd_env::Perturbation;
 
 /// Where settings come from.
@@ -19,6 +19,9 @@ pub struct LayerArgs {
     /// Settings to start from: `paper` (default), `quick` or another preset
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
+    /// Start from the task and the settings of this run instead of a preset
+    #[arg(long, value_name = "RUN", conflicts_with = "preset")]
+    from: Option<PathBuf>,
     /// A TOML file with settings, on top of the preset
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -51,7 +54,11 @@ impl LayerArgs {
     }
 
     fn layered(&self, registry: &Registry) -> anyhow::Result<Config> {
-        let mut layers = Layers::new(registry).preset(self.preset.as_deref().unwrap_or("paper"))?;
+        let mut layers = Layers::new(registry);
+        layers = match &self.from {
+            Some(run) => layers.toml(&settings_of(run, registry)?.to_string(), &run.display().to_string())?,
+            None => layers.preset(self.preset.as_deref().unwrap_or("paper"))?,
+        };
         if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }

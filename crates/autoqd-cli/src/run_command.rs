@@ -52,6 +52,9 @@ pub struct ResumeArgs {
     /// Iterations between checkpoints
     #[arg(long, value_name = "N")]
     checkpoint_every: Option<u64>,
+    /// Go on in the run's own copy of its task although the files it came from have changed
+    #[arg(long)]
+    own_task: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -70,6 +73,7 @@ pub fn resume(args: &ResumeArgs, registry: &Registry, out: &mut dyn Write) -> an
         iterations: args.iterations,
         threads: args.threads,
         checkpoint_every: args.checkpoint_every,
+        own_task: args.own_task,
     };
     let runner = Runner::resume(&args.run, changes, registry)?;
     work(runner, &args.limits, registry, out)

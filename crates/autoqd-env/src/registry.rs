@@ -1,6 +1,6 @@
 //! Tasks by name.
 
-use crate::{EnvError, Perturbation, Task};
+use crate::{EnvError, Perturbation, Task, TaskFiles};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -115,6 +115,24 @@ pub fn load_task(name_or_path: &str, perturbation: &Perturbation) -> Result<Arc<
         return from_file(name_or_path, perturbation);
     }
     Err(unknown(name_or_path))
+}
+
+/// The files of a task that is given by a task file; `None` for a built-in one.
+pub fn task_files(name_or_path: &str) -> Result<Option<TaskFiles>, EnvError> {
+    match find(name_or_path) {
+        Some(_) => Ok(None),
+        None => files_of(name_or_path).map(Some),
+    }
+}
+
+#[cfg(feature = "mujoco")]
+fn files_of(path: &str) -> Result<TaskFiles, EnvError> {
+    crate::LocomotionTask::files(path)
+}
+
+#[cfg(not(feature = "mujoco"))]
+fn files_of(path: &str) -> Result<TaskFiles, EnvError> {
+    Err(not_built(path, &MUJOCO))
 }
 
 fn find(name: &str) -> Option<&'static Entry> {

@@ -1,6 +1,7 @@
 //! The shared recipe of a task.
 
 use crate::{EnvError, EnvSpec, Environment, SingleWorld, Worlds};
+use std::path::PathBuf;
 
 /// Which simulator runs the worlds of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -45,8 +46,41 @@ pub trait Task: Send + Sync {
         &[]
     }
 
+    /// Digests of what the task is made of, so that a run can tell when it has become another task. None by default:
+    /// the name is all there is to compare then.
+    fn digests(&self) -> Vec<TaskDigest> {
+        Vec::new()
+    }
+
     /// Which simulator [`Task::make_worlds`] uses and why, for people to read.
     fn physics_note(&self, _physics: Physics) -> String {
         "reference simulator".to_owned()
     }
+}
+
+/// The digest of one thing that a task is made of.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TaskDigest {
+    /// What it is of.
+    pub of: String,
+    /// Its BLAKE3 hash, in hexadecimal.
+    pub blake3: String,
+}
+
+impl TaskDigest {
+    /// The digest of a thing, with the words for it in messages.
+    pub fn new(of: impl Into<String>, hash: blake3::Hash) -> Self {
+        Self { of: of.into(), blake3: hash.to_hex().to_string() }
+    }
+}
+
+/// The files that a task from a file is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskFiles {
+    /// The task file.
+    pub task: PathBuf,
+    /// All files, the task file among them, by absolute path in alphabetical order.
+    pub files: Vec<PathBuf>,
+    /// Files that a model names by their absolute path, which a copy of the model would still read where they are.
+    pub fixed: Vec<PathBuf>,
 }

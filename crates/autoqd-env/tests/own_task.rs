@@ -441,3 +441,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_health_range_that_no_value_is_in_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cart.xml"), MODEL).unwrap();
+    let path = folder.path().join("cart.toml");
+    for (range, possible) in [
+        ("above = nan, below = 1.0", false),
+        ("above = 2.0, below = 1.0", false),
+        ("above = 1.0, below = 1.0", false),
+        ("min = 1.0, max = 1.0", true),
+        ("min = 1.0, below = 1.0", false),
+    ] {
+        let text = TASK.replace("above = -50.0, below = 50.0", range);
+        assert_ne!(text, TASK);
+        std::fs::write(&path, text).unwrap();
+        let loaded = LocomotionTask::from_file(&path, &Perturbation::default());
+        assert_eq!(loaded.is_ok(), possible, "{range}");
+        if let Err(error) = loaded {
+            assert!(error.to_string().contains("no value is in the range"), "{error}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::curve::{Area, area_under, success_threshold};
 use crate::error::MeasureError;
 use crate::evaluation::{one_task, task_name};
 use crate::perturbed::{Knob, Vary};
-use crate::protocol::{Round, round_seeds};
+use crate::protocol::{Round, check_episodes, round_seeds};
 use crate::rollouts::{Progress, Rollouts};
 use crate::run::LoadedRun;
 use crate::sample::sample;
@@ -142,6 +142,7 @@ impl<'a> AdaptationStudy<'a> {
         bench: Bench,
     ) -> Result<Self, MeasureError> {
         let task = task_name(one_task(populations)?);
+        check_episodes(options.episodes.max(options.screening_episodes), 0)?;
         Ok(Self { populations, options, bench, task })
     }
 
@@ -151,7 +152,7 @@ impl<'a> AdaptationStudy<'a> {
         let first = &self.populations[0];
         for vary in varies {
             for &value in &vary.values {
-                self.bench.registry().task(&first.task, &vary.knob.turn(&first.perturbation, value))?;
+                first.task_with(&vary.knob.turn(&first.perturbation, value), self.bench.registry())?;
             }
         }
         let settings = 1 + varies.iter().map(|vary| vary.values.len()).sum::<usize>();
@@ -246,7 +247,7 @@ impl<'a> AdaptationStudy<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Seen, MeasureError> {
         let changed = knob.turn(&population.perturbation, value);
-        let task = self.bench.registry().task(&population.task, &changed)?;
+        let task = population.task_with(&changed, self.bench.registry())?;
         let rollouts = Rollouts::new(population, task, &format!("{knob}={value}"), &self.bench)?;
         self.look(population, &rollouts, best_unaltered, progress)
     }

@@ -146,6 +146,7 @@ impl<'a> Study<'a> {
     ) -> Result<Self, MeasureError> {
         let task = one_task(populations)?.task(bench.registry())?;
         let spec = task.spec().clone();
+        protocol.check_memory(&spec)?;
         let rollouts = populations
             .iter()
             .map(|population| Rollouts::new(population, task.clone(), "", bench))
@@ -244,7 +245,7 @@ pub(super) fn one_task(populations: &[LoadedRun]) -> Result<&LoadedRun, MeasureE
     let Some(first) = populations.first() else {
         return Err(MeasureError::setting("populations", 0, "give at least one run"));
     };
-    match populations.iter().find(|p| (&p.task, p.perturbation) != (&first.task, first.perturbation)) {
+    match populations.iter().find(|p| !p.same_task(first) || p.perturbation != first.perturbation) {
         None => Ok(first),
         Some(other) => Err(MeasureError::Tasks {
             first: task_name(first),

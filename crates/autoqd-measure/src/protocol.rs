@@ -74,7 +74,25 @@ pub fn round_seeds(seed: u64, round: Round, episodes: usize) -> Vec<u64> {
     (0..episodes as u64).map(|e| derive(seed, Purpose::Evaluation, [round as u64, 0, e])).collect()
 }
 
+/// Rejects numbers of episodes whose results do not fit into memory.
+pub(crate) fn check_episodes(episodes: usize, features: usize) -> Result<(), MeasureError> {
+    let bytes = 8.0 * episodes as f64 * (12.0 + features as f64);
+    Ok(autoqd::memory::require(
+        "the episodes of a policy",
+        bytes,
+        "--episodes, or `episodes` of the reference",
+    )?)
+}
+
 impl Protocol {
+    /// Rejects a protocol, as a damaged reference file may hold it, whose numbers do not fit into memory.
+    pub(crate) fn check_memory(&self, spec: &EnvSpec) -> Result<(), MeasureError> {
+        check_episodes(self.episodes.max(self.recheck_episodes), self.features)?;
+        let inputs = (spec.observation_size + spec.action_size) as f64;
+        let bytes = 8.0 * self.features as f64 * inputs;
+        Ok(autoqd::memory::require("the evaluation embedding", bytes, "`features` of the reference")?)
+    }
+
     /// The evaluation embedding of a task: features from a seed fixed per task, under a frozen normaliser.
     pub fn embedding(&self, spec: &EnvSpec, normalizer: Normalizer) -> Result<Arc<Embedding>, MeasureError> {
         let options = FeatureOptions { dimension: self.features, ..FeatureOptions::default() };

@@ -13,8 +13,8 @@ use autoqd::config::{PolicySection, RunConfig};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{
-    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, IterationRow, RunFolderError, Status, read_config, read_metrics,
-    status,
+    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, IterationRow, KeptTask, RunFolderError, Status, read_config,
+    read_metrics, status,
 };
 
 /// What the search spent on a population.
@@ -68,6 +68,8 @@ pub struct Run {
     /// The run's configuration; a table has none.
     pub config: Option<RunConfig>,
     source: Source,
+    /// The task as the run keeps it; older runs and tables do not.
+    kept_task: Option<KeptTask>,
     /// Ids of the policies that count; all of them without a list.
     chosen: Option<Vec<u64>>,
 }
@@ -101,6 +103,7 @@ impl Run {
             policy: config.policy.clone(),
             config: Some(config),
             source: Source::Folder(folder.to_owned()),
+            kept_task: KeptTask::read(folder)?,
             chosen: None,
         })
     }
@@ -136,6 +139,7 @@ impl Run {
             policy: PolicySection::default(),
             config: None,
             source: Source::Table(table.to_owned()),
+            kept_task: None,
             chosen: None,
         })
     }
@@ -230,7 +234,30 @@ impl Run {
 
     /// The task, with its physics as in the run.
     pub fn task(&self, registry: &Registry) -> Result<Arc<dyn Task>, MeasureError> {
-        Ok(registry.task(&self.task, &self.perturbation)?)
+        let task = self.task_with(&self.perturbation, registry)?;
+        if let Some(kept) = &self.kept_task {
+            kept.check(&*task)?;
+        }
+        Ok(task)
+    }
+
+    /// The task with other physics than in the run.
+    pub fn task_with(
+        &self,
+        perturbation: &Perturbation,
+        registry: &Registry,
+    ) -> Result<Arc<dyn Task>, MeasureError> {
+        let location = self.kept_task.as_ref().map(KeptTask::location).transpose()?;
+        Ok(registry.task(location.as_deref().unwrap_or(&self.task), perturbation)?)
+    }
+
+    /// Whether another run is of the same task: the same files, wherever they lie, or the same name.
+    pub fn same_task(&self, other: &Self) -> bool {
+        let files = |run: &Self| run.kept_task.as_ref().and_then(KeptTask::files_digest);
+        match files(self).zip(files(other)) {
+            Some((own, other)) => own == other,
+            None => self.task == other.task,
+        }
     }
 
     /// The shape of the policies in the task, as stored in the current archive.
@@ -339,6 +366,9 @@ impl LoadedRun {
         hasher.update(facts.as_bytes());
         if self.physics != Physics::Reference {
             hasher.update(format!("{:?}", self.physics).as_bytes());
+        }
+        if let Some(files) = self.kept_task.as_ref().and_then(KeptTask::files_digest) {
+            hasher.update(files.as_bytes());
         }
         self.table.parameters.values.iter().for_each(|x| {
             hasher.update(&x.to_le_bytes());

@@ -65,7 +65,7 @@ fn resume(
     listen: Py<PyAny>,
 ) -> PyResult<(PathBuf, &'static str)> {
     py.detach(|| {
-        let changes = Changes { iterations, threads, checkpoint_every };
+        let changes = Changes { iterations, threads, checkpoint_every, ..Changes::default() };
         let runner = Runner::resume(&path, changes, &registry()).map_err(exception)?;
         work(runner, Limits { max_seconds, max_env_steps }, listen)
     })

@@ -9,7 +9,7 @@ use autoqd::policy::{Policy, PolicySpec};
 use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, Block, IterationRow, Status};
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
-use autoqd_measure::{MeasureError, Run};
+use autoqd_measure::Run;
 
 use crate::selection::best_and_different;
 use crate::{Replay, ViewError};
@@ -190,10 +190,7 @@ impl RunView {
         if let Some(task) = kept(&lock()) {
             return Ok(task);
         }
-        let task = self
-            .registry
-            .task(&self.run.task, &perturbation(&self.run.perturbation, change))
-            .map_err(MeasureError::from)?;
+        let task = self.run.task_with(&perturbation(&self.run.perturbation, change), &self.registry)?;
         let mut tasks = lock();
         tasks.push_back((change, task.clone()));
         while tasks.len() > KEPT_TASKS {

@@ -68,6 +68,18 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// Settings that need more memory than there is.
+    #[error("{what} would need {needs} of memory, and there are {has}; lower {lower}")]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How much it needs at least.
+        needs: String,
+        /// How much there is.
+        has: String,
+        /// The settings to lower.
+        lower: String,
+    },
     /// No worker threads.
     #[error("cannot start worker threads ({reason}); try a smaller number with --threads")]
     Threads {

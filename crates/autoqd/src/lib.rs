@@ -67,6 +67,7 @@ pub mod export;
 // For the other crates of the project; not an interface.
 #[doc(hidden)]
 pub mod kernels;
+pub mod memory;
 pub mod observer;
 pub mod parts;
 pub mod policy;

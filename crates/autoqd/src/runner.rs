@@ -1,16 +1,21 @@
 //! A trainer in a run folder: logs, checkpoints, limits, and continuing where it stopped.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use autoqd_env::{Perturbation, Task, TaskDigest};
+use toml::{Table, Value};
+
 use crate::Error;
-use crate::config::{RunConfig, check_resume};
+use crate::config::{Layers, RunConfig, check_resume};
+use crate::memory::most_threads;
 use crate::observer::{EndReason, IterationReport, Observer, StartReport};
 use crate::parts::Parts;
 use crate::registry::{MethodKind, Registry, TrainerContext};
 use crate::run_folder::{
-    CHECKPOINT_FILE, Checkpoint, RunFolder, RunLogs, TensorFile, TimingRow, read_config, read_timing,
-    unix_time,
+    CHECKPOINT_FILE, Checkpoint, KeptTask, Machine, RunFolder, RunFolderError, RunLogs, TensorFile,
+    TimingRow, read_config, read_timing, unix_time,
 };
 use crate::search::Search;
 use crate::trainer::{Iteration, Trainer};
@@ -35,15 +40,24 @@ pub struct Runner {
     seconds_before: f64,
     checkpoint_seconds: f64,
     notices: Vec<String>,
+    /// Whether this process made the folder.
+    is_new: bool,
 }
 
 impl Runner {
     /// Starts a new run in a folder that is not in use.
     pub fn create(path: &Path, config: RunConfig, registry: &Registry) -> Result<Self, Error> {
         // The trainer first: what cannot start should not leave a folder behind.
-        let trainer = build_trainer(config, registry)?;
-        let folder = RunFolder::create(path, trainer.config())?;
-        Self::new(trainer, folder, Vec::new())
+        let task = registry.task_of(&config)?;
+        let trainer = trainer_in(config, task.clone(), registry)?;
+        let config = trainer.config();
+        let files = registry.task_files(&config.task)?;
+        let load = |path: &str| digests_at(path, config, registry);
+        let folder = RunFolder::create_with_task(path, config, &*task, files.as_ref(), &load)?;
+        let kept = KeptTask::read(path)?;
+        let mut notices = task.notices().to_vec();
+        notices.extend(kept.as_ref().and_then(in_place_notice));
+        Ok(Self { is_new: true, ..Self::new(trainer, folder, notices)? })
     }
 
     /// Continues a run from its latest usable checkpoint.
@@ -56,7 +70,8 @@ impl Runner {
         if let Some(loaded) = &loaded {
             check_resume(&loaded.config, &config)?;
         }
-        let mut trainer = build_trainer(config, registry)?;
+        let task = task_to_resume(&folder, &config, changes.own_task, registry)?;
+        let mut trainer = trainer_in(config, task, registry)?;
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
             trainer.load(&mut loaded.checkpoint.parts)?;
@@ -71,9 +86,12 @@ impl Runner {
 
     fn new(trainer: Box<dyn Trainer>, folder: RunFolder, mut notices: Vec<String>) -> Result<Self, Error> {
         notices.extend(trainer.notices());
+        notices.extend(threads_notice(trainer.config()));
+        let machine = Machine::this(trainer.iteration(), &trainer.physics_note());
+        notices.extend(folder.go_on_with(machine)?);
         let logs = folder.logs(trainer.iteration())?;
         let seconds_before = read_timing(folder.path())?.last().map_or(0.0, |row| row.seconds);
-        Ok(Self { trainer, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices })
+        Ok(Self { trainer, folder, logs, seconds_before, checkpoint_seconds: 0.0, notices, is_new: false })
     }
 
     /// What is run.
@@ -87,7 +105,22 @@ impl Runner {
     }
 
     /// Runs until all iterations are done, a limit is reached or `stop` says so; always ends with a checkpoint.
+    ///
+    /// A new run that fails in its first iteration leaves no folder behind: there is nothing in it to continue.
     pub fn run(
+        &mut self,
+        limits: Limits,
+        stop: &dyn Fn() -> bool,
+        observer: &mut dyn Observer,
+    ) -> Result<EndReason, Error> {
+        let outcome = self.run_to_end(limits, stop, observer);
+        if outcome.is_err() && self.is_new && self.trainer.iteration() == 0 {
+            self.folder.discard();
+        }
+        outcome
+    }
+
+    fn run_to_end(
         &mut self,
         limits: Limits,
         stop: &dyn Fn() -> bool,
@@ -215,10 +248,9 @@ fn unknown_parts(left: &Parts) -> Option<String> {
 /// A task name as it is, a task file by its absolute path, so that a run can be resumed from anywhere.
 pub fn absolute_task(task: &str) -> String {
     let path = PathBuf::from(task);
-    match path.is_file().then(|| path.canonicalize()) {
-        Some(Ok(absolute)) => absolute.display().to_string(),
-        _ => task.to_owned(),
-    }
+    let absolute = path.is_file().then(|| path.canonicalize().ok()).flatten();
+    // A configuration holds text; a path that is not, works as it was given.
+    absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| task.to_owned())
 }
 
 /// Facts about a run's policies, for readers outside this program.
@@ -236,10 +268,100 @@ fn descriptor_file(trainer: &dyn Trainer) -> TensorFile {
 /// The trainer of a configuration at its start: the search with a registered descriptor, or a registered trainer.
 pub fn build_trainer(config: RunConfig, registry: &Registry) -> Result<Box<dyn Trainer>, Error> {
     let task = registry.task_of(&config)?;
+    trainer_in(config, task, registry)
+}
+
+fn trainer_in(
+    config: RunConfig,
+    task: Arc<dyn Task>,
+    registry: &Registry,
+) -> Result<Box<dyn Trainer>, Error> {
     match registry.method(&config.method)? {
         MethodKind::Descriptor(_) => Ok(Box::new(Search::with_registry(config, task, registry)?)),
         MethodKind::Trainer(build) => build(TrainerContext { config, task, registry }),
     }
+}
+
+/// The task of a run from its folder, compared with what it was when the run began.
+fn load_task_of(path: &Path, config: &RunConfig, registry: &Registry) -> Result<Arc<dyn Task>, Error> {
+    let Some(kept) = KeptTask::read(path)? else { return registry.task_of(config) };
+    let task = registry.task(&kept.location()?, &config.perturbation)?;
+    kept.check(&*task)?;
+    Ok(task)
+}
+
+/// The task of a run that goes on. One that was begun before runs kept their tasks keeps it from now on.
+fn task_to_resume(
+    folder: &RunFolder,
+    config: &RunConfig,
+    own_task: bool,
+    registry: &Registry,
+) -> Result<Arc<dyn Task>, Error> {
+    let path = folder.path();
+    let task = load_task_of(path, config, registry)?;
+    match KeptTask::read(path)? {
+        Some(kept) if !own_task => {
+            if let Some(reason) = kept.changed_sources()? {
+                return Err(RunFolderError::TaskSourceChanged { run: path.to_owned(), reason }.into());
+            }
+        }
+        Some(_) => {}
+        None => {
+            let files = registry.task_files(&config.task)?;
+            let load = |path: &str| digests_at(path, config, registry);
+            folder.keep_task(config, &*task, files.as_ref(), &load)?;
+        }
+    }
+    Ok(task)
+}
+
+fn digests_at(path: &str, config: &RunConfig, registry: &Registry) -> Option<Vec<TaskDigest>> {
+    Some(registry.task(path, &config.perturbation).ok()?.digests())
+}
+
+/// Threads that were asked for and make no sense.
+fn threads_notice(config: &RunConfig) -> Option<String> {
+    let most = most_threads();
+    let asked = config.threads().filter(|threads| *threads > most)?;
+    Some(format!(
+        "threads = {asked}: {most} are used, as many as make sense on this machine; results are the same"
+    ))
+}
+
+/// What a user should know about a task that is not kept whole.
+fn in_place_notice(kept: &KeptTask) -> Option<String> {
+    let files: Vec<String> = kept.in_place().map(|path| path.display().to_string()).collect();
+    (!files.is_empty()).then(|| {
+        format!(
+            "the run does not keep a copy of {}: keep them as they are to resume or measure it",
+            files.join(", ")
+        )
+    })
+}
+
+/// What to start another run like this one from: the run's own copy of its task, its method, and the settings that
+/// these do not imply, so that another task or method brings its own.
+pub fn settings_of(path: &Path, registry: &Registry) -> Result<Table, Error> {
+    let config = read_config(path)?;
+    let kept = KeptTask::read(path)?.map(|kept| kept.location()).transpose()?;
+    let task = kept.unwrap_or_else(|| config.task.clone());
+    let facts = registry.task(&task, &Perturbation::default())?;
+    let plain = Layers::new(registry).flag("task", task.as_str(), "run")?;
+    let plain = plain.flag("method", config.method.as_str(), "run")?.build()?;
+    let plain = plain.resolve(&facts.spec().into(), registry)?.to_table();
+    let mut own = config.to_table();
+    // A section of a part that this program does not have does not act on the run's method.
+    own.retain(|key, value| !value.is_table() || plain.contains_key(key));
+    own.retain(|key, value| match (value, plain.get(key)) {
+        (Value::Table(own), Some(Value::Table(plain))) => {
+            own.retain(|key, value| plain.get(key) != Some(&*value));
+            !own.is_empty()
+        }
+        (value, implied) => implied != Some(&*value),
+    });
+    own.insert("task".to_owned(), absolute_task(&task).into());
+    own.insert("method".to_owned(), config.method.clone().into());
+    Ok(own)
 }
 
 /// The search of a run as its latest checkpoint left it, to look at or to describe policies with.
@@ -249,7 +371,7 @@ pub fn load_search(path: &Path, threads: Option<usize>, registry: &Registry) -> 
     if let MethodKind::Trainer(_) = registry.method(&config.method)? {
         return Err(Error::NoDescriptor { method: config.method.clone() });
     }
-    let task = registry.task_of(&config)?;
+    let task = load_task_of(path, &config, registry)?;
     let mut search = Search::with_registry(config, task, registry)?;
     search.load_without_memory(&mut Checkpoint::read(&path.join(CHECKPOINT_FILE))?.parts)?;
     Ok(search)

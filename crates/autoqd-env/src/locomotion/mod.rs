@@ -6,6 +6,7 @@ mod dot;
 mod draft;
 mod environment;
 mod episode;
+mod files;
 mod health;
 mod info;
 pub mod lanes;

@@ -12,7 +12,10 @@ use super::reward::Term;
 use super::state::{Needs, State};
 use super::task_file::{Noise, Placed, Range, Reset, RewardOrder, TaskFile};
 use crate::mujoco::{self, Model, Source};
-use crate::{EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Perturbation, Physics, Task, Worlds};
+use crate::{
+    EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Perturbation, Physics, Task, TaskDigest, TaskFiles,
+    Worlds,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -151,6 +154,7 @@ impl Start {
 #[derive(Clone)]
 pub struct LocomotionTask {
     recipe: Arc<Recipe>,
+    file_digest: blake3::Hash,
 }
 
 /// Episodes and simulator steps of the check that tuning changed nothing, when a user's model is loaded.
@@ -162,7 +166,7 @@ impl LocomotionTask {
         let builtin = super::builtin::find(name)?;
         let file = parse(builtin.toml, builtin.name)?;
         let source = Source::Text { name: builtin.xml_name, xml: builtin.xml };
-        let mut task = Self::build(file, &source, perturbation, None)?;
+        let mut task = Self::build(builtin.toml, file, &source, perturbation, None)?;
         Arc::make_mut(&mut task.recipe).infos = info::of_builtin(builtin.name);
         Ok(task)
     }
@@ -170,13 +174,16 @@ impl LocomotionTask {
     /// A task file; its model is found relative to it.
     pub fn from_file(path: impl AsRef<Path>, perturbation: &Perturbation) -> Result<Self, EnvError> {
         let path = path.as_ref();
-        let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|reason| EnvError::ReadFile { path: shown.clone(), reason })?;
+        let (text, shown) = read(path)?;
         let file = parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let source = Source::File(folder.join(&file.model));
-        Self::build(file, &source, perturbation, Some(LOAD_CHECK))
+        Self::build(&text, file, &source, perturbation, Some(LOAD_CHECK))
+    }
+
+    /// The files that a task file needs: itself, its model, and what that includes or loads.
+    pub fn files(path: impl AsRef<Path>) -> Result<TaskFiles, EnvError> {
+        super::files::files_of(path.as_ref())
     }
 
     /// One world, with access to its inner state.
@@ -204,13 +211,13 @@ impl LocomotionTask {
     #[doc(hidden)]
     pub fn untuned(&self) -> Self {
         let recipe = Recipe { model: Arc::clone(&self.recipe.untuned), ..(*self.recipe).clone() };
-        Self { recipe: Arc::new(recipe) }
+        Self { recipe: Arc::new(recipe), ..*self }
     }
 
     /// The same task with the distances of another kind of machine.
     #[doc(hidden)]
     pub fn with_blas(&self, blas: Blas) -> Self {
-        Self { recipe: Arc::new(Recipe { blas, ..(*self.recipe).clone() }) }
+        Self { recipe: Arc::new(Recipe { blas, ..(*self.recipe).clone() }), ..*self }
     }
 
     /// Simulator steps per step of the task.
@@ -233,6 +240,7 @@ impl LocomotionTask {
     }
 
     fn build(
+        text: &str,
         file: TaskFile,
         source: &Source,
         perturbation: &Perturbation,
@@ -244,8 +252,10 @@ impl LocomotionTask {
         let (mut spec, untuned) = mujoco::load(source, &perturbation, file.floor.as_deref())?;
         let untuned = Arc::new(untuned);
         let tuned = mujoco::tuned(&mut spec, &untuned).map(Arc::new);
-        let (model, notices) = choose(&file.name, tuned, &untuned, check);
-        Ok(Self { recipe: Arc::new(resolve(&file, model, untuned, notices)?) })
+        let (model, mut notices) = choose(&file.name, tuned, &untuned, check);
+        notices.extend(mujoco::library_notice().map(str::to_owned));
+        let recipe = Arc::new(resolve(&file, model, untuned, notices)?);
+        Ok(Self { recipe, file_digest: blake3::hash(text.as_bytes()) })
     }
 }
 
@@ -266,12 +276,28 @@ impl Task for LocomotionTask {
         &self.recipe.notices
     }
 
+    fn digests(&self) -> Vec<TaskDigest> {
+        let model = format!("model as compiled by libmujoco {}", mujoco::version());
+        vec![
+            TaskDigest::new("task file", self.file_digest),
+            TaskDigest::new(model, mujoco::digest(&self.recipe.untuned)),
+        ]
+    }
+
     fn physics_note(&self, physics: Physics) -> String {
         super::lanes::physics_note(&self.recipe, physics)
     }
 }
 
-fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
+pub(super) fn read(path: &Path) -> Result<(String, String), EnvError> {
+    let shown = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok((text, shown)),
+        Err(reason) => Err(EnvError::ReadFile { path: shown, reason }),
+    }
+}
+
+pub(super) fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
     toml::from_str(text)
         .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: locate(text, &error) })
 }

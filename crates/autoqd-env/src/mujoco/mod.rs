@@ -3,11 +3,15 @@
 //! libmujoco ends the process on an internal error, so models are checked and given enough memory before they are
 //! stepped; its messages are dropped unless they precede such an exit, and no log file is written.
 
+mod digest;
+mod library;
 mod log;
 mod self_check;
 mod source;
 mod tuning;
 
+pub(crate) use digest::digest;
+pub(crate) use library::{notice as library_notice, version};
 pub(crate) use self_check::agree;
 pub(crate) use source::{Source, load};
 pub(crate) use tuning::{blend, colliding_pairs, mix_solref, mixing, tuned};

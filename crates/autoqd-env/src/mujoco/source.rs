@@ -1,6 +1,6 @@
 //! From MJCF to a compiled model, with perturbed friction, mass and margin.
 
-use super::{Model, log};
+use super::{Model, library, log};
 use crate::{EnvError, Margin, Perturbation};
 use mujoco_rs::prelude::MjSpec;
 use mujoco_rs::wrappers::mj_editing::MjsBody;
@@ -53,6 +53,7 @@ pub(crate) fn load(
     floor: Option<&str>,
 ) -> Result<(MjSpec, Model), EnvError> {
     log::install();
+    library::check_version().map_err(|message| source.error(message))?;
     let mut spec = source.parse()?;
     // A model's own memory size can be too small, and running out of it ends the process.
     spec.set_memory(-1);

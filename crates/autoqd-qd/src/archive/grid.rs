@@ -33,7 +33,7 @@ impl Grid {
         check_parameter(
             ranges.clone().all(valid),
             "ranges",
-            ranges,
+            ranges.collect::<Vec<_>>(),
             "use lower < upper with a finite width",
         )?;
         check_parameter(

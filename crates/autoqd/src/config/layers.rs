@@ -86,7 +86,7 @@ impl<'a> Layers<'a> {
     pub fn toml(mut self, text: &str, origin: &str) -> Result<Self, ConfigError> {
         let table: Table = toml::from_str(text).map_err(|e| ConfigError::Syntax {
             origin: origin.to_owned(),
-            message: e.to_string().trim_end().to_owned(),
+            message: shortened(e.to_string().trim_end()),
         })?;
         self.merge(table, "", origin)?;
         Ok(self)
@@ -229,6 +229,17 @@ impl<'a> Layers<'a> {
         let scored = self.catalog.fields().iter().map(|f| (score(&f.key), f.key.as_str()));
         scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(s, _)| *s > 0.5).map(|(_, k)| k)
     }
+}
+
+/// The first lines of a parser's message, which quotes what it cannot read however long that is.
+fn shortened(message: &str) -> String {
+    const LINES: usize = 8;
+    const WIDTH: usize = 160;
+    let cut = |line: &str| match line.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_owned(),
+    };
+    message.lines().take(LINES).map(cut).collect::<Vec<_>>().join("\n")
 }
 
 /// Where the values of a preset are said to come from.

@@ -16,6 +16,8 @@ pub struct Changes {
     pub threads: Option<NonZeroUsize>,
     /// Another interval between checkpoints.
     pub checkpoint_every: Option<u64>,
+    /// Go on in the run's own copy of the task although the files it came from have changed.
+    pub own_task: bool,
 }
 
 impl RunConfig {
@@ -30,6 +32,11 @@ impl RunConfig {
 }
 
 impl RunConfig {
+    /// The first setting that differs, with its value here and there.
+    pub fn difference(&self, other: &Self) -> Option<(String, String, String)> {
+        differing(&self.to_table(), &other.to_table(), "", &[])
+    }
+
     /// Whether both describe the same search: everything but what affects only the running time is equal.
     pub fn same_search(&self, other: &Self) -> bool {
         let plain = |config: &Self| {
@@ -47,22 +54,21 @@ pub fn check_resume(old: &RunConfig, new: &RunConfig) -> Result<(), ConfigError>
     if new.iterations < old.iterations {
         return Err(ConfigError::ResumeFewer { old: old.iterations, new: new.iterations });
     }
-    match first_difference(&old.to_table(), &new.to_table(), "") {
+    match differing(&old.to_table(), &new.to_table(), "", FREE) {
         None => Ok(()),
         Some((key, old, new)) => Err(ConfigError::ResumeChanged { key, old, new }),
     }
 }
 
-/// The first key whose value differs. Both tables come from complete configurations and have the same keys.
-fn first_difference(old: &Table, new: &Table, prefix: &str) -> Option<(String, String, String)> {
-    old.iter().filter(|(name, _)| !(prefix.is_empty() && FREE.contains(&name.as_str()))).find_map(
-        |(name, a)| {
-            let key = format!("{prefix}{name}");
-            match (a, new.get(name)?) {
-                (Value::Table(a), Value::Table(b)) => first_difference(a, b, &format!("{key}.")),
-                (a, b) if a == b => None,
-                (a, b) => Some((key, a.to_string(), b.to_string())),
-            }
-        },
-    )
+/// The first key whose value differs, apart from some at the top. Both tables come from complete configurations and
+/// have the same keys.
+fn differing(old: &Table, new: &Table, prefix: &str, but: &[&str]) -> Option<(String, String, String)> {
+    old.iter().filter(|(name, _)| !but.contains(&name.as_str())).find_map(|(name, a)| {
+        let key = format!("{prefix}{name}");
+        match (a, new.get(name)?) {
+            (Value::Table(a), Value::Table(b)) => differing(a, b, &format!("{key}."), &[]),
+            (a, b) if a == b => None,
+            (a, b) => Some((key, a.to_string(), b.to_string())),
+        }
+    })
 }

@@ -116,6 +116,15 @@ impl Descriptor for AutoQd {
         Ok(probes)
     }
 
+    fn probes_of(&self, iteration: u64) -> Result<Vec<Probe>, Error> {
+        let place = usize::try_from(iteration).ok().and_then(|iteration| iteration.checked_sub(1));
+        let Some(normalizer) = place.and_then(|place| self.state.history.get(place)) else {
+            return self.probes();
+        };
+        let embedding = Embedding::new(self.features.clone(), normalizer.clone(), self.options.psi)?;
+        Ok(vec![Probe::new(&PsiProbe(Arc::new(embedding)))?])
+    }
+
     fn needs_preview(&self) -> bool {
         self.options.normalization != Normalization::None
     }

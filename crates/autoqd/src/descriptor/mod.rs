@@ -54,6 +54,12 @@ pub trait Descriptor: Send + Sync {
     /// What this descriptor needs to observe in the next iteration's rollouts.
     fn probes(&self) -> Result<Vec<Probe>, Error>;
 
+    /// What it observed in an iteration (from 1), so that a candidate of that time is described as it was then; by
+    /// default, for descriptors that do not change with what they see, the same as now.
+    fn probes_of(&self, _iteration: u64) -> Result<Vec<Probe>, Error> {
+        self.probes()
+    }
+
     /// Whether the first iteration must be rolled out once beforehand for [`Descriptor::absorb`].
     fn needs_preview(&self) -> bool {
         false

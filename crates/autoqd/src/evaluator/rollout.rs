@@ -29,6 +29,8 @@ struct Lane {
     job: usize,
     total_reward: f64,
     length: u32,
+    /// Whether the policy gave an action that is not a number, as overflowing parameters do.
+    lost: bool,
 }
 
 impl Worker {
@@ -39,7 +41,7 @@ impl Worker {
             if worlds.is_scalar() { Instructions::detect_beside_scalar() } else { Instructions::detect() };
         let lane = || {
             let policy = Policy::zeroed(policy).with_instructions(instructions);
-            Lane { policy, watchers: Vec::new(), job: 0, total_reward: 0.0, length: 0 }
+            Lane { policy, watchers: Vec::new(), job: 0, total_reward: 0.0, length: 0, lost: false }
         };
         Ok(Self {
             lanes: (0..n).map(|_| lane()).collect(),
@@ -95,7 +97,7 @@ impl Worker {
         let seed = candidates.seeds[job];
         let state = &mut self.lanes[lane];
         state.policy.load(candidates.row(job / candidates.episodes))?;
-        (state.job, state.total_reward, state.length) = (job, 0.0, 0);
+        (state.job, state.total_reward, state.length, state.lost) = (job, 0.0, 0, false);
         state.watchers.iter_mut().for_each(|watcher| watcher.begin(seed));
         let size = self.worlds.spec().observation_size;
         self.worlds.reset(lane, Some(&Seed::from(seed)), &mut self.observations[lane * size..][..size])?;
@@ -110,6 +112,11 @@ impl Worker {
             let observation = &self.observations[i * observation_size..][..observation_size];
             let action = &mut self.actions[i * action_size..][..action_size];
             lane.policy.act(observation, action);
+            // One such policy must not end a search: its episode counts as diverged, like one that the simulator lost.
+            if !action.iter().all(|x| x.is_finite()) {
+                lane.lost = true;
+                action.fill(0.0);
+            }
         }
     }
 
@@ -119,8 +126,8 @@ impl Worker {
         let observation = &mut self.observations[lane * size..][..size];
         let transition = &mut self.transitions[lane];
         let finite = transition.reward.is_finite() && observation.iter().all(|x| x.is_finite());
-        transition.diverged |= !finite;
         let state = &mut self.lanes[lane];
+        transition.diverged |= !finite || state.lost;
         state.length += 1;
         if transition.diverged {
             // What a diverged step left behind must not reach any statistics.

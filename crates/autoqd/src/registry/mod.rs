@@ -16,7 +16,7 @@ pub use methods::{DescriptorContext, MethodKind, TrainerContext};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autoqd_env::{Perturbation, Task};
+use autoqd_env::{Perturbation, Task, TaskFiles};
 
 use crate::Error;
 use crate::config::{Catalog, MethodFacts, PartFacts, RunConfig, Section};
@@ -218,6 +218,14 @@ impl Registry {
     /// The task of a run, perturbed as its configuration says.
     pub fn task_of(&self, config: &RunConfig) -> Result<Arc<dyn Task>, Error> {
         self.task(&config.task, &config.perturbation)
+    }
+
+    /// The files of a task that is given by a task file; `None` for a registered or built-in one.
+    pub fn task_files(&self, name: &str) -> Result<Option<TaskFiles>, Error> {
+        match self.tasks.contains_key(name) {
+            true => Ok(None),
+            false => Ok(autoqd_env::task_files(name)?),
+        }
     }
 
     /// Names of all tasks that need no file: registered ones first.

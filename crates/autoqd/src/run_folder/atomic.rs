@@ -110,7 +110,9 @@ pub(super) fn remove_temporaries(folder: &Path) -> Result<(), RunFolderError> {
     for entry in fs::read_dir(folder).map_err(refused)? {
         let entry = entry.map_err(refused)?;
         if is_temporary(&entry.file_name().to_string_lossy()) {
-            fs::remove_file(entry.path()).map_err(|e| RunFolderError::io("remove", &entry.path(), e))?;
+            let path = entry.path();
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(|e| RunFolderError::io("remove", &path, e))?;
         }
     }
     Ok(())

@@ -76,6 +76,53 @@ pub enum RunFolderError {
         /// What is wrong with the previous checkpoint.
         previous: String,
     },
+    /// The task of a run is no longer what it was.
+    #[error("the task of {} has changed: {reason}", run.display())]
+    TaskChanged {
+        /// The folder of the run.
+        run: PathBuf,
+        /// What differs, and what to do.
+        reason: String,
+    },
+    /// The files that a run's task came from are no longer what they were.
+    #[error(
+        "{reason}. A run goes on in the task it began in: start a new run in the changed one with `autoqd run --from \
+         {} TASK`, or continue this one in its own copy, {}/task, with `autoqd resume {} --own-task`",
+        run.display(), run.display(), run.display()
+    )]
+    TaskSourceChanged {
+        /// The folder of the run.
+        run: PathBuf,
+        /// What differs.
+        reason: String,
+    },
+    /// A run that was computed with another simulator.
+    #[error(
+        "{} was computed with {old}, but here its task runs on {new}; continue it on a machine like the one it began \
+         on, or start a new run with `autoqd run --from {}`",
+        run.display(), run.display()
+    )]
+    SimulatorChanged {
+        /// The folder of the run.
+        run: PathBuf,
+        /// The simulator before.
+        old: String,
+        /// The simulator now.
+        new: String,
+    },
+    /// config.toml is not what the program wrote.
+    #[error(
+        "{} has been edited since the run wrote it{reason}. The settings of a run cannot be changed: undo the edit, or \
+         start a new run with other settings with `autoqd run --from {} --set KEY=VALUE`; more iterations, other \
+         threads and checkpoints are options of `autoqd resume`",
+        path.display(), path.parent().unwrap_or(path).display()
+    )]
+    ConfigEdited {
+        /// The file.
+        path: PathBuf,
+        /// What differs, where that is known.
+        reason: String,
+    },
     /// A table whose columns do not fit together, or a file that cannot be encoded.
     #[error("cannot write {}: {reason}", path.display())]
     Encode {
@@ -114,7 +161,7 @@ impl RunFolderError {
 fn remedy(source: &IoError) -> &'static str {
     match source.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            ". Free some space, then continue with `autoqd resume`: everything up to the last checkpoint is safe"
+            ". Free some space and try again; a run goes on from its last checkpoint with `autoqd resume`"
         }
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             ". Choose a folder you may write to with --out, or change its permissions"

@@ -2,15 +2,19 @@
 
 use super::atomic::{remove_temporaries, sync_folder_of};
 use super::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
+use super::kept_task::{KeptTask, LoadDigests, is_kept_task, remove_unfinished};
 use super::lock::{FolderLock, LOCK_FILE};
+use super::machine::{Machine, go_on_with};
 use super::manifest::Manifest;
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, MANIFEST_FILE,
-    PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TensorFile, write_atomic,
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE,
+    MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE,
+    RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile, write_atomic,
 };
 use crate::Error;
 use crate::config::RunConfig;
 use crate::parts::PutParts;
+use autoqd_env::{Task, TaskFiles};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -46,16 +50,48 @@ impl RunFolder {
 
     /// Makes the folder of a new run. An existing folder must be empty.
     pub fn create(path: &Path, config: &RunConfig) -> Result<Self, RunFolderError> {
+        let folder = Self::prepare(path)?;
+        folder.write_config(config)?;
+        sync_folder_of(path)?;
+        Ok(folder)
+    }
+
+    /// Makes the folder of a new run that keeps its task; `files` are those of a task from a file.
+    pub fn create_with_task(
+        path: &Path,
+        config: &RunConfig,
+        task: &dyn Task,
+        files: Option<&TaskFiles>,
+        load: LoadDigests<'_>,
+    ) -> Result<Self, RunFolderError> {
+        let folder = Self::prepare(path)?;
+        // The configuration last: it makes the folder a run.
+        folder.keep_task(config, task, files, load)?;
+        folder.write_config(config)?;
+        sync_folder_of(path)?;
+        Ok(folder)
+    }
+
+    /// Keeps the task in the folder.
+    pub fn keep_task(
+        &self,
+        config: &RunConfig,
+        task: &dyn Task,
+        files: Option<&TaskFiles>,
+        load: LoadDigests<'_>,
+    ) -> Result<KeptTask, RunFolderError> {
+        KeptTask::write(&self.path, &config.task, task, files, load)
+    }
+
+    fn prepare(path: &Path) -> Result<Self, RunFolderError> {
         fs::create_dir_all(path).map_err(|e| RunFolderError::io("make the folder", path, e))?;
         refuse_used(path)?;
         let lock = FolderLock::take(path)?;
         // Another process may have been faster between the look and the lock.
         refuse_used(path)?;
         remove_temporaries(path)?;
-        let folder = Self { path: path.to_owned(), _lock: lock };
-        folder.write_config(config)?;
-        sync_folder_of(path)?;
-        Ok(folder)
+        remove_unfinished(path)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     /// Opens the folder of a run to continue it.
@@ -73,6 +109,27 @@ impl RunFolder {
         &self.path
     }
 
+    /// Removes what a new run has written before its first iteration was done, and the folder if nothing else is in it.
+    pub fn discard(&self) {
+        // An error that is being reported is more important than what could not be removed.
+        let files = [
+            CONFIG_FILE,
+            MACHINE_FILE,
+            METRICS_FILE,
+            TRAINING_FILE,
+            FIGURES_FILE,
+            TIMING_FILE,
+            EVENTS_FILE,
+            LOCK_FILE,
+        ];
+        let _ = remove_temporaries(&self.path);
+        let _ = remove_unfinished(&self.path);
+        for name in files {
+            let _ = fs::remove_file(self.path.join(name));
+        }
+        let _ = fs::remove_dir(&self.path);
+    }
+
     /// The configuration in config.toml.
     pub fn config(&self) -> Result<RunConfig, RunFolderError> {
         read_config(&self.path)
@@ -80,7 +137,7 @@ impl RunFolder {
 
     /// Replaces config.toml, after [`check_resume`](crate::config::check_resume) allowed it.
     pub fn write_config(&self, config: &RunConfig) -> Result<(), RunFolderError> {
-        let text = config.to_toml();
+        let text = seal(&config.to_toml());
         write_atomic(&self.path.join(CONFIG_FILE), |file| Ok(file.write_all(text.as_bytes())?))
     }
 
@@ -89,6 +146,11 @@ impl RunFolder {
     pub fn logs(&self, iteration: u64) -> Result<RunLogs, RunFolderError> {
         remove_if_there(&self.path.join(MANIFEST_FILE))?;
         RunLogs::open(&self.path, iteration)
+    }
+
+    /// Records what the run is computed with from now on; the answer is what a user should know about a change.
+    pub fn go_on_with(&self, machine: Machine) -> Result<Option<String>, RunFolderError> {
+        go_on_with(&self.path, machine)
     }
 
     /// Writes a checkpoint of the parts that `write` puts; the one before is kept until the next.
@@ -190,7 +252,10 @@ fn refuse_used(path: &Path) -> Result<(), RunFolderError> {
     for entry in fs::read_dir(path).map_err(refused)? {
         let name = entry.map_err(refused)?.file_name();
         let name = name.to_string_lossy();
-        if name != LOCK_FILE && !super::atomic::is_temporary(&name) {
+        let trace = name == LOCK_FILE
+            || super::atomic::is_temporary(&name)
+            || (name == TASK_FOLDER && is_kept_task(&path.join(TASK_FOLDER)));
+        if !trace {
             return Err(RunFolderError::Exists { path: path.to_owned() });
         }
     }
@@ -201,10 +266,40 @@ fn refuse_used(path: &Path) -> Result<(), RunFolderError> {
 pub fn read_config(folder: &Path) -> Result<RunConfig, RunFolderError> {
     let path = folder.join(CONFIG_FILE);
     match fs::read_to_string(&path) {
-        Ok(text) => Ok(RunConfig::from_toml(&text, &path.display().to_string())?),
+        Ok(text) if is_as_written(folder, &text) => {
+            Ok(RunConfig::from_toml(&text, &path.display().to_string())?)
+        }
+        Ok(text) => Err(RunFolderError::ConfigEdited { reason: edit(folder, &text), path }),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             Err(RunFolderError::NotARun { path: folder.to_owned() })
         }
         Err(e) => Err(RunFolderError::io("read", &path, e)),
     }
+}
+
+/// What the last line of config.toml begins with, before the checksum of all lines above it.
+const CHECKSUM_LINE: &str = "# checksum of the lines above: ";
+
+fn seal(text: &str) -> String {
+    format!("{text}\n{CHECKSUM_LINE}{}\n", blake3::hash(text.as_bytes()).to_hex())
+}
+
+/// Compares config.toml with its own checksum; a file without one, as older versions wrote it, with the manifest.
+fn is_as_written(folder: &Path, text: &str) -> bool {
+    if let Some((above, checksum)) = text.rsplit_once(&format!("\n{CHECKSUM_LINE}")) {
+        return checksum.trim_end() == blake3::hash(above.as_bytes()).to_hex().as_str();
+    }
+    let manifest = Manifest::read(folder).ok().flatten();
+    let sums = manifest.map(|manifest| manifest.files).unwrap_or_default();
+    let same = |sum: &super::FileSum| sum.blake3 == blake3::hash(text.as_bytes()).to_hex().as_str();
+    sums.get(CONFIG_FILE).is_none_or(same)
+}
+
+/// What an edit changed, as far as the checkpoint and the edited file tell.
+fn edit(folder: &Path, text: &str) -> String {
+    let edited = RunConfig::from_toml(text, CONFIG_FILE).ok();
+    let header = Checkpoint::read_header(&folder.join(CHECKPOINT_FILE)).ok();
+    let stored = header.and_then(|header| RunConfig::from_toml(&header.config, CHECKPOINT_FILE).ok());
+    let difference = edited.zip(stored).and_then(|(edited, stored)| stored.difference(&edited));
+    difference.map_or_else(String::new, |(key, old, new)| format!(": {key} is {new}, was {old}"))
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! run/
 //!   config.toml                     the complete configuration, enough to run it again
+//!   task/                           the task itself: its files with their checksums, and what it was loaded as
 //!   metrics.csv                     one row per iteration; the same bytes for any number of threads
 //!   timing.csv                      times of each iteration
 //!   events.out.tfevents.autoqd      the same for TensorBoard
@@ -10,6 +11,7 @@
 //!   descriptor.safetensors          what maps a policy to measures
 //!   checkpoint.aqd                  everything needed to continue exactly
 //!   checkpoint.prev.aqd             the checkpoint before, until the next one is safe
+//!   machine.json                    the kinds of CPU and the simulator that the run was computed with
 //!   manifest.json                   checksums of the result files of a run that has ended
 //!   run.lock                        held while a process works in the folder
 //! ```
@@ -25,9 +27,12 @@ mod csv_log;
 mod error;
 mod events;
 mod folder;
+mod kept_task;
 mod lock;
 mod logs;
+mod machine;
 mod manifest;
+mod sealed;
 mod status;
 mod tensors;
 mod verify;
@@ -38,7 +43,9 @@ pub use checkpoint::{Checkpoint, CheckpointHeader};
 pub use columns::{EpochLosses, FigureRow, IterationRow, Row, TimingRow, TrainingRow};
 pub use error::RunFolderError;
 pub use folder::{LoadedCheckpoint, RunFolder, read_config};
+pub use kept_task::{KeptTask, LoadDigests};
 pub use logs::{RunLogs, read_figures, read_metrics, read_timing, read_training, unix_time};
+pub use machine::{Machine, read_machines};
 pub use manifest::{FileSum, Manifest};
 pub use status::{RunState, Status, status};
 pub use tensors::{Tensor, TensorFile, TensorType};
@@ -46,6 +53,8 @@ pub use verify::{FileCheck, Verification, verify};
 
 /// The complete configuration.
 pub const CONFIG_FILE: &str = "config.toml";
+/// The task itself.
+pub const TASK_FOLDER: &str = "task";
 /// One row per iteration.
 pub const METRICS_FILE: &str = "metrics.csv";
 /// One row per epoch of every training, for methods that train.
@@ -66,5 +75,7 @@ pub const CHECKPOINT_FILE: &str = "checkpoint.aqd";
 pub const PREVIOUS_CHECKPOINT_FILE: &str = "checkpoint.prev.aqd";
 /// A checkpoint that could not be used.
 pub const REJECTED_CHECKPOINT_FILE: &str = "checkpoint.rejected.aqd";
+/// What the run was computed with.
+pub const MACHINE_FILE: &str = "machine.json";
 /// Checksums of a run that has ended.
 pub const MANIFEST_FILE: &str = "manifest.json";

@@ -2,9 +2,10 @@
 
 use super::manifest::{FileSum, Manifest};
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, METRICS_FILE,
-    PREVIOUS_CHECKPOINT_FILE, RunFolderError, TIMING_FILE, TRAINING_FILE, TensorFile, checkpoint,
-    read_config, read_figures, read_metrics, read_timing, read_training,
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, KeptTask,
+    MACHINE_FILE, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, RunFolderError, TASK_FOLDER, TIMING_FILE,
+    TRAINING_FILE, TensorFile, checkpoint, read_config, read_figures, read_machines, read_metrics,
+    read_timing, read_training,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
     let rows = |count: usize| format!("{count} rows");
     let mut files: Vec<FileCheck> = [
         (CONFIG_FILE, read_config(folder).map(|_| "complete".to_owned())),
+        (TASK_FOLDER, task_detail(folder)),
+        (MACHINE_FILE, machine_detail(folder)),
         (METRICS_FILE, read_metrics(folder).map(|r| rows(r.len()))),
         (TRAINING_FILE, read_training(folder).map(|r| rows(r.len()))),
         (FIGURES_FILE, read_figures(folder).map(|r| rows(r.len()))),
@@ -69,6 +72,23 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
     }
     let (ok, iteration) = (files.iter().all(|f| f.ok), manifest.map(|m| m.iteration));
     Ok(Verification { path: folder.to_owned(), ok, iteration, archive_digest, files })
+}
+
+/// The task of runs made before they kept it is not there.
+fn task_detail(folder: &Path) -> Result<String, RunFolderError> {
+    let missing = || RunFolderError::io("read", folder, std::io::ErrorKind::NotFound.into());
+    let kept = KeptTask::read(folder)?.ok_or_else(missing)?;
+    kept.location()?;
+    Ok(if kept.is_empty() { "by name".to_owned() } else { format!("{} files", kept.len()) })
+}
+
+fn machine_detail(folder: &Path) -> Result<String, RunFolderError> {
+    let machines = read_machines(folder)?;
+    let last = machines.last();
+    let missing = || RunFolderError::io("read", folder, std::io::ErrorKind::NotFound.into());
+    let last = last.ok_or_else(missing)?;
+    let before = if machines.len() > 1 { ", and others before" } else { "" };
+    Ok(format!("{}, {}{before}", last.cpu, last.simulator))
 }
 
 fn checkpoint_detail(folder: &Path, name: &str) -> Result<String, RunFolderError> {

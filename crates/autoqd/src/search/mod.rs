@@ -23,6 +23,7 @@ use crate::config::{ArchiveLayout, EpisodeSeeds, RunConfig};
 use crate::descriptor::{Descriptor, Elites};
 use crate::emitter::{ProbePlan, SearchEmitter, Seen};
 use crate::evaluator::{Candidates, Evaluation, Evaluator, Probe};
+use crate::memory;
 use crate::policy::PolicySpec;
 use crate::registry::{DescriptorContext, EvaluatorContext, Registry};
 use crate::run_folder::IterationRow;
@@ -87,8 +88,9 @@ impl Search {
 
     /// A search with the descriptors of a registry.
     pub fn with_registry(config: RunConfig, task: Arc<dyn Task>, registry: &Registry) -> Result<Self, Error> {
-        let pool = thread_pool(config.threads())?;
         let policy = PolicySpec::for_task(&config.policy, task.spec())?;
+        memory::check_search(&config, &policy, task.spec())?;
+        let pool = thread_pool(config.threads())?;
         let spec = task.spec().clone();
         let context = EvaluatorContext {
             config: Some(&config),
@@ -111,6 +113,7 @@ impl Search {
         registry: &Registry,
     ) -> Result<Self, Error> {
         let policy = PolicySpec::for_task(&config.policy, &spec)?;
+        memory::check_search(&config, &policy, &spec)?;
         let descriptor = registry.descriptor(DescriptorContext { config: &config, spec: &spec })?;
         if config.follows() && !descriptor.rescales() {
             let expected =
@@ -301,9 +304,24 @@ impl Search {
 
     /// Evaluates one policy with the descriptor as it is now; the archives do not change.
     pub fn describe(&self, parameters: &[f64], seeds: &[u64]) -> Result<(Evaluation, Vec<f64>), Error> {
+        self.describe_with(parameters, seeds, &self.descriptor.probes()?)
+    }
+
+    /// Evaluates an elite in the episodes and under the normaliser of its time: the result is what the archive holds.
+    pub fn describe_elite(&self, id: u64, parameters: &[f64]) -> Result<(Evaluation, Vec<f64>), Error> {
+        let (iteration, _) = self.origin(id);
+        self.describe_with(parameters, &self.evaluation_seeds(id), &self.descriptor.probes_of(iteration)?)
+    }
+
+    fn describe_with(
+        &self,
+        parameters: &[f64],
+        seeds: &[u64],
+        probes: &[Probe],
+    ) -> Result<(Evaluation, Vec<f64>), Error> {
         let dimension = parameters.len();
         let candidates = Candidates { parameters, dimension, seeds, episodes: seeds.len() };
-        let mut evaluations = self.evaluator.evaluate(candidates, &self.descriptor.probes()?)?;
+        let mut evaluations = self.evaluator.evaluate(candidates, probes)?;
         let evaluation = evaluations.swap_remove(0);
         let measures = self.descriptor.describe(&evaluation);
         Ok((evaluation, measures))
@@ -458,8 +476,9 @@ fn elite_fields(evaluation: &Evaluation, features: &[f64]) -> Vec<f64> {
     fields
 }
 
-/// A pool of the given number of threads, or one per core.
+/// A pool of the given number of threads, or one per core; no more than make sense on this machine.
 pub fn thread_pool(threads: Option<usize>) -> Result<Arc<rayon::ThreadPool>, Error> {
+    let threads = threads.map(|threads| threads.min(memory::most_threads()));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     pool.map(Arc::new).map_err(|e| Error::Threads { reason: e.to_string() })
 }
