@@ -1,6 +1,6 @@
 # `make run` and `make test` are all a new checkout needs; `make native` (part of both) fetches the simulators once.
 # One profile (release) serves build, test and bench, so nothing compiles twice.
-.PHONY: native web build run test python bench results docs lint package dist
+.PHONY: native web build run test attack python bench results docs lint package dist
 
 TASK ?= swimmer
 OUT ?= runs/first-look-$(TASK)
@@ -38,6 +38,11 @@ test: native web
 	cargo test --release -p autoqd-env --no-default-features --lib registry
 	@scripts/test-python.sh
 
+# The attacks of tests/attack at length: about an hour; SECONDS is the time of each of them.
+attack: SECONDS ?= 700
+attack: native web
+	AUTOQD_ATTACK_SECONDS=$(SECONDS) cargo test --release -p autoqd-cli --test attack -- --nocapture --test-threads=1
+
 # The wheel, in target/wheels, and installed into the environment .venv of this checkout.
 python: native web
 	@scripts/make-wheel.sh
@@ -57,10 +62,11 @@ docs:
 lint: native
 	cargo fmt --all --check
 	python3 scripts/check_manifests.py
+	python3 scripts/check_dependencies.py
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo clippy --release -p autoqd-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
-	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: licences and bans not checked"; fi
+	@if command -v cargo-deny >/dev/null; then cargo deny check; else echo "cargo-deny is not installed: advisories not checked"; fi
 
 # Every crate as crates.io would get it, in target/package; refuses a tree with uncommitted changes.
 package:

@@ -1,0 +1,54 @@
+//! The n-th file-system call fails, or the process dies in it: afterwards the run goes on to the same archive.
+
+use crate::program::{is_orderly, output, same_as_undisturbed, start, start_or_resume};
+use crate::{Random, attack};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FAULTS: [&str; 4] = ["kill", "torn", "EIO", "ENOSPC"];
+
+/// The shim, compiled; `None` where there is no C compiler.
+fn shim(folder: &Path) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/attack/shim.c");
+    let library = folder.join("shim.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
+    compiler.status().is_ok_and(|status| status.success()).then_some(library)
+}
+
+/// Number of file-system calls of an undisturbed run.
+fn calls(folder: &Path, shim: &Path) -> usize {
+    let (run, count) = (folder.join("counted"), folder.join("count"));
+    let mut command = start(&run);
+    command.env("LD_PRELOAD", shim).env("AUTOQD_SHIM_FOLDER", &run).env("AUTOQD_SHIM_COUNT", &count);
+    let output = output(command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::read_to_string(count).unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn a_fault_at_any_file_system_call_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(shim) = shim(folder.path()) else {
+        assert!(std::env::var_os("AUTOQD_REQUIRE_ALL").is_none(), "no C compiler");
+        return eprintln!("skipped: no C compiler");
+    };
+    let calls = calls(folder.path(), &shim);
+    assert!(calls > 50, "the shim saw only {calls} calls");
+    attack("faults", 24, |number| {
+        let mut random = Random::new(number);
+        let (fault, at) = (*random.pick(&FAULTS), 1 + random.below(calls));
+        let run = folder.path().join(format!("run-{number}"));
+        let mut command = start(&run);
+        command.env("LD_PRELOAD", &shim).env("AUTOQD_SHIM_FOLDER", &run);
+        command.env("AUTOQD_SHIM_FAULT", fault).env("AUTOQD_SHIM_AT", at.to_string());
+        let said = |reason: String| format!("{fault} at call {at} of {calls}: {reason}");
+        is_orderly(&output(command)).map_err(said)?;
+        let resumed = output(start_or_resume(&run));
+        if !resumed.status.success() {
+            return Err(said(String::from_utf8_lossy(&resumed.stderr).into_owned()));
+        }
+        same_as_undisturbed(&run).map_err(said)?;
+        std::fs::remove_dir_all(run).map_err(|e| e.to_string())
+    });
+}
