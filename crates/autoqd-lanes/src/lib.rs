@@ -25,12 +25,10 @@ mod error;
 mod forces;
 mod inertia;
 mod integrate;
-mod islands;
 #[allow(unsafe_code)]
 mod kernels;
 mod kinematics_planar;
 mod kinematics_spatial;
-mod line_search;
 pub mod model;
 mod packed;
 mod pattern;

@@ -70,7 +70,7 @@ fn from_elsewhere(uri: &Uri, headers: &HeaderMap) -> bool {
     let text = |name: &'static str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let elsewhere = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
     let link = text("sec-fetch-mode") == Some("navigate") && text("sec-fetch-dest") == Some("document");
-    elsewhere && !(link && !uri.path().starts_with("/api"))
+    elsewhere && (!link || uri.path().starts_with("/api"))
 }
 
 fn refusal(

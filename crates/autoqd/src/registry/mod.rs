@@ -149,6 +149,7 @@ impl Registry {
     ///     Ok(autoqd_env::load_task(&name["again:".len()..], perturbation)?)
     /// });
     /// assert_eq!(registry.task("again:point-maze", &Default::default())?.spec().name, "point-maze");
+    /// assert!(registry.task_files("again:point-maze")?.is_none());
     /// # Ok::<(), autoqd::Error>(())
     /// ```
     pub fn register_tasks_of(
@@ -222,7 +223,8 @@ impl Registry {
 
     /// The files of a task that is given by a task file; `None` for a registered or built-in one.
     pub fn task_files(&self, name: &str) -> Result<Option<TaskFiles>, Error> {
-        match self.tasks.contains_key(name) {
+        let of_prefix = self.task_prefixes.keys().any(|prefix| name.starts_with(prefix));
+        match of_prefix || self.tasks.contains_key(name) {
             true => Ok(None),
             false => Ok(autoqd_env::task_files(name)?),
         }

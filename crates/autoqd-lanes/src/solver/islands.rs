@@ -3,11 +3,11 @@
 //! In pass p every lane solves its p-th island. The rows of its other islands have no weight in that pass, and the
 //! degrees of freedom outside keep the acceleration of the smooth dynamics, so they add exact zeros.
 
+use super::Problem;
 use crate::compile::Compiled;
 use crate::constraint::lanes_of;
 use crate::kernels::Kernels;
 use crate::simd::{LANES, Lane, Mask};
-use crate::solver::Problem;
 
 /// Work space for models of several trees.
 pub(crate) struct Islands<F> {

@@ -4,14 +4,17 @@
 //! the result agrees with libmujoco's to rounding as long as both stop after the same iteration: the stopping rules
 //! are libmujoco 3.17's, with its scale 1 / trace(M).
 
+mod islands;
+mod line_search;
+
 use crate::compile::Compiled;
 use crate::constraint::{Contacts, LimitRow, Limits, Slot, times};
-use crate::islands::Islands;
 use crate::kernels::Kernels;
-use crate::line_search::limited_step;
 use crate::packed;
 use crate::pattern::Pattern;
 use crate::simd::{Lane, Mask};
+use islands::Islands;
+use line_search::limited_step;
 
 /// With as many points every line search ends at the minimum.
 const MANY_POINTS: usize = 50;
