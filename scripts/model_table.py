@@ -46,11 +46,13 @@ def attempt(autoqd, model):
         result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if result.returncode:
         why = result.stderr.strip().splitlines()[-1].removeprefix("error: ") if result.stderr.strip() else "it ended"
+        missing = re.search(r"Error opening file '(.*)'", why)
+        why = f"{Path(missing.group(1)).name} is not in the package" if missing else why
         return "no", "", why.replace(str(model), model.name)
     said = re.search(r"^simulator +(.*)$", result.stdout, re.M).group(1)
     if said.startswith("lanes"):
         return "yes", "yes", ""
-    return "yes", "no", said.removeprefix("libmujoco, because ")
+    return "yes", "no", said.removeprefix("libmujoco, because ").removesuffix(" is not supported by the lanes engine yet")
 
 
 def main():
@@ -61,6 +63,8 @@ def main():
     print("| model | from | loads | lanes | why not |\n|---|---|---|---|---|")
     for name, package, path in MODELS:
         loads, lanes, why = attempt(args.autoqd, args.models / path)
+        if "has no actuators" in why:
+            continue
         print(f"| {name} | {package} | {loads} | {lanes} | {why.replace('|', '/')} |", flush=True)
 
 
