@@ -2,6 +2,7 @@
 
 use anyhow::{Context, ensure};
 use autoqd::registry::Registry;
+use autoqd::run_folder::write_atomic;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,6 @@ pub struct InitArgs {
 }
 
 /// Writes the task file and says what the model has.
-#[cfg(feature = "mujoco")]
 pub fn run(args: &InitArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let file = task_file(args);
     ensure!(
@@ -36,23 +36,16 @@ pub fn run(args: &InitArgs, registry: &Registry, out: &mut dyn Write) -> anyhow:
     for notice in &draft.notices {
         note!("notice: {notice}");
     }
-    std::fs::write(&file, &draft.task).with_context(|| format!("{} cannot be written", file.display()))?;
+    write_atomic(&file, |target| Ok(target.write_all(draft.task.as_bytes())?))?;
     let name = file.display().to_string();
     let task = registry.task(&name, &autoqd_env::Perturbation::default())?;
     writeln!(out, "simulator       {}", task.physics_note(autoqd_env::Physics::Auto))?;
     writeln!(out, "wrote {name}; look at it, change it, and start with")?;
     writeln!(out, "  autoqd env show {name}")?;
-    writeln!(out, "  autoqd run --task {name}")?;
+    writeln!(out, "  autoqd run {name} --preset quick")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses the command.
-#[cfg(not(feature = "mujoco"))]
-pub fn run(_args: &InitArgs, _registry: &Registry, _out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("a model needs MuJoCo; build the program with --features mujoco")
-}
-
-#[cfg(feature = "mujoco")]
 fn task_file(args: &InitArgs) -> PathBuf {
     args.out.clone().unwrap_or_else(|| {
         let stem = args.model.file_stem().unwrap_or("task".as_ref());
@@ -61,11 +54,10 @@ fn task_file(args: &InitArgs) -> PathBuf {
 }
 
 /// The model as the task file names it: its bare name beside it, else the whole path.
-#[cfg(feature = "mujoco")]
 fn relative(model: &Path, file: &Path) -> anyhow::Result<String> {
     let model = model.canonicalize().with_context(|| format!("model {} cannot be read", model.display()))?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().with_context(|| format!("{} is no folder", folder.display()))?;
+    let folder = folder.canonicalize().with_context(|| format!("{} is not a folder", folder.display()))?;
     let shown = match model.strip_prefix(&folder) {
         Ok(inside) => inside,
         Err(_) => &model,

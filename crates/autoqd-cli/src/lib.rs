@@ -24,6 +24,7 @@ mod eval_command;
 mod explore_command;
 mod export_command;
 mod fresh_returns;
+#[cfg_attr(not(feature = "mujoco"), path = "init_command_without_mujoco.rs")]
 mod init_command;
 mod layer_args;
 mod measuring;
