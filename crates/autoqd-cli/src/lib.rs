@@ -49,7 +49,6 @@ mod space;
 mod stability_command;
 mod status_command;
 mod sweep_command;
-mod within_iteration;
 
 pub use registry::registry;
 

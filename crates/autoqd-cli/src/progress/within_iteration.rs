@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use autoqd::evaluator::Work;
 use indicatif::ProgressBar;
 
+use super::duration;
 use crate::notes::note;
-use crate::progress::duration;
 
 /// How often the bar is renewed.
 const TICK: Duration = Duration::from_millis(250);

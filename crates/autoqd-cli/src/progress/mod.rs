@@ -1,5 +1,7 @@
 //! What a search is doing: a progress bar on a terminal, plain lines elsewhere.
 
+mod within_iteration;
+
 use autoqd::evaluator::Work;
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, StartReport};
 use autoqd::trainer::Refit;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::notes::note;
-use crate::within_iteration::{Now, WithinIteration};
+use within_iteration::{Now, WithinIteration};
 
 /// Plain lines come no more often than this, except for the first and the last.
 const LINE_INTERVAL: Duration = Duration::from_secs(2);
@@ -196,7 +198,7 @@ fn rate(per_second: f64) -> String {
     }
 }
 
-pub(crate) fn duration(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     let s = seconds.max(0.0).ceil() as u64;
     match s {
         0..60 => format!("{s}s"),
