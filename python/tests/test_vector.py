@@ -424,7 +424,10 @@ def test_environments_are_given_back_by_the_garbage_collector():
 
 def test_an_interrupt_stops_a_loop_of_steps():
     code = """
+import signal
 import autoqd
+# A shell starts what runs in the background deaf to interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 envs = autoqd.make_vec("Ant-v5", 64)
 envs.reset(seed=0)
 actions = envs.action_space.sample()
