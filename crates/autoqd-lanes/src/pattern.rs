@@ -10,17 +10,25 @@ pub(crate) struct Pattern {
     /// Row `k`: start of its columns, start of its entries.
     rows: Vec<(usize, usize)>,
     entries: usize,
+    trunk: usize,
 }
+
+/// A trunk is not longer than this: its triangle then fits into 32 registers.
+pub(crate) const LARGEST_TRUNK: usize = 6;
 
 impl Pattern {
     fn new(rows_of_columns: impl Iterator<Item = Vec<usize>>) -> Self {
-        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0 };
+        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0, trunk: 0 };
         for columns in rows_of_columns {
             pattern.rows.push((pattern.columns.len(), pattern.entries));
             pattern.entries += columns.len() + 1;
             pattern.columns.extend(columns);
         }
         pattern.rows.push((pattern.columns.len(), pattern.entries));
+        let is_trunk = |t: usize| {
+            (0..pattern.size()).all(|k| pattern.columns(k).iter().take(t).copied().eq(0..k.min(t)))
+        };
+        pattern.trunk = (1..=LARGEST_TRUNK.min(pattern.size())).rev().find(|&t| is_trunk(t)).unwrap_or(0);
         pattern
     }
 
@@ -42,6 +50,12 @@ impl Pattern {
     #[inline(always)]
     pub(crate) fn size(&self) -> usize {
         self.rows.len() - 1
+    }
+
+    /// How many rows from the first on are a full triangle, and columns of all other rows.
+    #[inline(always)]
+    pub(crate) fn trunk(&self) -> usize {
+        self.trunk
     }
 
     /// Number of stored entries.
