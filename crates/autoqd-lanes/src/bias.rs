@@ -52,9 +52,9 @@ impl<F: Lane> Spatial<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let (before, own) = self.forces.split_at_mut(b);
-                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
-                    *sum = *sum + *x;
+                let child = self.forces[b];
+                for (sum, x) in self.forces[body.parent].iter_mut().zip(child) {
+                    *sum = *sum + x;
                 }
             }
         }
@@ -152,9 +152,9 @@ impl<F: Lane> Planar<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let (before, own) = self.forces.split_at_mut(b);
-                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
-                    *sum = *sum + *x;
+                let child = self.forces[b];
+                for (sum, x) in self.forces[body.parent].iter_mut().zip(child) {
+                    *sum = *sum + x;
                 }
             }
         }

@@ -82,7 +82,6 @@ impl<F: Kernels> Spatial<F> {
             Some(axis) => tangent_along(normal, turn(r, &axis)),
             None => default_tangent(normal),
         };
-        contacts.vertical_pushes += u32::from(upright);
         F::push(contacts, id, law, active, &Found { distance, point, normal, tangent });
     }
 
@@ -219,7 +218,6 @@ impl<F: Kernels> Spatial<F> {
 
     #[inline(always)]
     fn contact_jacobians(&self, model: &Compiled, qvel: &[F], contacts: &mut Slots<F>) {
-        let upright = contacts.pushes == contacts.vertical_pushes;
         let (slots, jacobians) = contacts.with_jacobians();
         for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact_mut(qvel.len())) {
             let (x, n, t) = (slot.point, slot.normal, slot.tangent);
@@ -237,13 +235,7 @@ impl<F: Kernels> Spatial<F> {
                 }
                 let axis = &self.axes[k];
                 let motion = cross_add(angular(axis), p, linear(axis));
-                *basis = if upright {
-                    // What the general form gives for a normal along z, to the bit.
-                    let first = t[1].mul_add(motion[1], t[0] * motion[0]);
-                    [motion[2], first, t[0].mul_add(motion[1], -(t[1] * motion[0]))]
-                } else {
-                    [dot3(n, motion), dot3(t, motion), dot3(second, motion)]
-                };
+                *basis = [dot3(n, motion), dot3(t, motion), dot3(second, motion)];
             }
             finish_slot(slot, jacobian, qvel);
         }

@@ -211,9 +211,6 @@ pub(crate) struct Contacts<F, const D: usize> {
     pub(crate) couples_branches: bool,
     /// Whether every normal is along the first axis (the floor's, in planar models).
     pub(crate) upright: bool,
-    /// How often a contact was added, and how often one with its normal along z and its tangent across (in space).
-    pub(crate) pushes: u32,
-    pub(crate) vertical_pushes: u32,
     /// Jacobian of the basis: slot by slot, one entry per degree of freedom.
     jacobian: Vec<[F; D]>,
     freedoms: usize,
@@ -242,8 +239,6 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
             used: [0; LANES],
             couples_branches: false,
             upright: true,
-            pushes: 0,
-            vertical_pushes: 0,
             jacobian: vec![[F::zero(); D]; slots * model.freedoms()],
             freedoms: model.freedoms(),
         }
@@ -254,7 +249,6 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         self.used = [0; LANES];
         self.couples_branches = false;
         self.upright = true;
-        (self.pushes, self.vertical_pushes) = (0, 0);
     }
 
     /// Lanes that have a contact.
@@ -288,7 +282,6 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         let weight = row_weight(d, law.weight, law.pyramid);
         let restoring = d * beyond * F::splat(-law.law.stiffness);
         self.couples_branches |= law.couples_branches();
-        self.pushes += 1;
         let mut pending = active.bits();
         while pending != 0 {
             let (s, group) = self.take_slot(&mut pending);

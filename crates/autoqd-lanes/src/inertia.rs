@@ -17,9 +17,9 @@ impl<F: Lane> Spatial<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let (before, own) = self.composite.split_at_mut(b);
-                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
-                    *sum = *sum + *x;
+                let child = self.composite[b];
+                for (sum, x) in self.composite[body.parent].iter_mut().zip(child) {
+                    *sum = *sum + x;
                 }
             }
         }
@@ -28,10 +28,7 @@ impl<F: Lane> Spatial<F> {
             let row = &mut mass_matrix[model.tree.row(k)];
             let columns = model.tree.columns(k);
             row[columns.len()] = dot6(&force, &self.axes[k]) + F::splat(freedom.armature);
-            let translations = if model.free_root { columns.len().min(3) } else { 0 };
-            // The first three axes are x, y and z.
-            row[..translations].copy_from_slice(&force[3..3 + translations]);
-            for (entry, &i) in row.iter_mut().zip(columns).skip(translations) {
+            for (entry, &i) in row.iter_mut().zip(columns) {
                 *entry = dot6(&force, &self.axes[i]);
             }
         }
@@ -108,9 +105,9 @@ impl<F: Lane> Planar<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let (before, own) = self.composite.split_at_mut(b);
-                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
-                    *sum = *sum + *x;
+                let child = self.composite[b];
+                for (sum, x) in self.composite[body.parent].iter_mut().zip(child) {
+                    *sum = *sum + x;
                 }
             }
         }

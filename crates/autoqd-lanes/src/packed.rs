@@ -41,7 +41,7 @@ pub(crate) fn multiply<F: Lane>(pattern: &Pattern, a: &[F], x: &[F], y: &mut [F]
 }
 
 /// Where row `k` of the trunk starts.
-pub(crate) const fn triangle(k: usize) -> usize {
+const fn triangle(k: usize) -> usize {
     k * (k + 1) / 2
 }
 

@@ -68,9 +68,6 @@ impl Pose {
 
     /// `inner`, given in this frame, in the frame this pose is given in.
     pub(crate) fn then(&self, inner: &Pose) -> Pose {
-        if inner.position == [0.0; 3] && inner.rotation == IDENTITY {
-            return Pose { position: self.position, rotation: self.rotation.map(clean) };
-        }
         Pose { position: self.point(inner.position), rotation: multiply(&self.rotation, &inner.rotation) }
     }
 

@@ -164,8 +164,6 @@ pub struct Compiled {
     pub(crate) contacts: Vec<Contact>,
     /// Entries of the inertia matrix.
     pub(crate) tree: Pattern,
-    /// Whether the first three degrees of freedom move all bodies along x, y and z.
-    pub(crate) free_root: bool,
     /// Entries of the solver's matrix when bodies of different branches touch.
     pub(crate) full: Pattern,
     pub(crate) planar: Option<PlanarPlan>,
@@ -200,7 +198,6 @@ impl Compiled {
         let freedoms = freedom_plans(model, &bodies);
         let tree = Pattern::tree(&parent_freedoms(&bodies, freedoms.len()));
         let full = Pattern::full(freedoms.len());
-        let free_root = tree.trunk() >= 3 && joints.first().is_some_and(|j| j.kind == JointKind::Free);
         let trees = trees(&bodies);
         let mut compiled = Self {
             options: model.options.clone(),
@@ -220,7 +217,6 @@ impl Compiled {
             joints,
             freedoms,
             tree,
-            free_root,
             full,
             planar: None,
             frames,

@@ -4,14 +4,14 @@
 //! the result agrees with libmujoco's to rounding as long as both stop after the same iteration: the stopping rules
 //! are libmujoco 3.17's, with its scale 1 / trace(M).
 
-mod hessian;
 mod islands;
 mod line_search;
 
 use crate::compile::Compiled;
-use crate::constraint::{Contacts, Limits, times};
+use crate::constraint::{Contacts, LimitRow, Limits, Slot, times};
 use crate::kernels::Kernels;
 use crate::packed;
+use crate::pattern::Pattern;
 use crate::simd::{Lane, Mask};
 use islands::Islands;
 use line_search::limited_step;
@@ -49,27 +49,10 @@ impl<F: Lane> Smooth<F> {
     }
 }
 
-/// A row along the direction of a line search.
-struct Line<F> {
-    /// Weight times slope.
-    weighted: F,
-    slope: F,
-    residual: F,
-}
-
-impl<F: Lane> Line<F> {
-    #[inline(always)]
-    fn new(weight: F, slope: F, residual: F) -> Self {
-        Self { weighted: weight * slope, slope, residual }
-    }
-}
-
 /// Work space of the solver.
 pub(crate) struct Newton<F> {
     pub(crate) islands: Islands<F>,
     hessian: Vec<F>,
-    /// The rows that act in a running lane, for the line search.
-    lines: Vec<Line<F>>,
     inverse_diagonal: Vec<F>,
     gradient: Vec<F>,
     direction: Vec<F>,
@@ -87,7 +70,6 @@ impl<F: Lane> Newton<F> {
         Self {
             islands: Islands::new(model),
             hessian: vec![F::zero(); model.full.entries()],
-            lines: Vec::with_capacity(model.limits.len() + 4 * model.most_contacts()),
             inverse_diagonal: column(),
             gradient: column(),
             direction: column(),
@@ -155,7 +137,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             if !running.any() || iteration >= model.options.iterations {
                 return;
             }
-            let decrement = self.newton_direction(running) * half_scale;
+            let decrement = self.newton_direction() * half_scale;
             let converged = decrement.lt(tolerance);
             let converged = if iteration == 0 { converged.and(small) } else { converged };
             running = running.and(converged.not());
@@ -281,11 +263,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
 
     /// The direction p = -H^-1 g; returns g' H^-1 g.
     #[inline(always)]
-    fn newton_direction(&mut self, running: F::Mask) -> F {
+    fn newton_direction(&mut self) -> F {
         let model = self.model;
         // A full matrix gives the same bits where it has the tree's entries: the others add exact zeros.
         let pattern = if self.contacts.couples_branches { &model.full } else { &model.tree };
-        self.assemble(pattern, running);
+        self.assemble(pattern);
         let newton = &mut *self.newton;
         let entries = pattern.entries();
         F::factor(pattern, &mut newton.hessian[..entries], &mut newton.inverse_diagonal);
@@ -298,34 +280,50 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         decrement
     }
 
+    /// H = M + sum over acting rows of D J' J.
+    #[inline(always)]
+    fn assemble(&mut self, pattern: &Pattern) {
+        let hessian = &mut self.newton.hessian[..pattern.entries()];
+        let zero = F::zero();
+        copy_into(&self.model.tree, &self.smooth.mass, pattern, hessian);
+        let (slots, jacobians) = self.contacts.with_jacobians();
+        for (slot, jacobian) in slots.iter().zip(jacobians.chunks_exact(pattern.size())) {
+            if !zero.lt(slot.curvature[0]).any() {
+                continue;
+            }
+            let mut touched = slot.touched;
+            while touched != 0 {
+                let k = touched.trailing_zeros() as usize;
+                touched &= touched - 1;
+                let column = curved(&slot.curvature, &jacobian[k]);
+                let row = &mut hessian[pattern.row(k)];
+                let columns = pattern.columns(k);
+                for (x, &i) in row.iter_mut().zip(columns) {
+                    *x = add_product(*x, &column, &jacobian[i]);
+                }
+                row[columns.len()] = add_product(row[columns.len()], &column, &jacobian[k]);
+            }
+        }
+        for row in self.limits.rows() {
+            let diagonal = &mut hessian[pattern.diagonal(row.freedom)];
+            *diagonal = *diagonal + row.weight.keep(row.residual.lt(zero));
+        }
+    }
+
     /// Moves along the direction to the minimum in the running lanes; returns the decrease of the cost.
     #[inline(always)]
     fn line_search(&mut self, running: F::Mask, trace: F) -> F {
         let newton = &mut *self.newton;
         let direction = &newton.direction[..];
         F::multiply(&self.model.tree, &self.smooth.mass, direction, &mut newton.mass_direction);
-        let zero = F::zero();
-        let lines = &mut newton.lines;
-        lines.clear();
         for row in self.limits.rows_mut() {
             row.slope = row.sign * direction[row.freedom];
-            if zero.lt(row.weight).and(running).any() {
-                lines.push(Line::new(row.weight, row.slope, row.residual));
-            }
         }
         let (slots, jacobians) = self.contacts.with_jacobians();
         for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(direction.len())) {
-            if !zero.lt(slot.weight).and(running).any() {
-                // The step is zero in all lanes that have this contact.
-                slot.slopes = [zero; 4];
-                continue;
-            }
             slot.slopes = times(jacobian, slot.friction, direction);
-            for i in 0..Contacts::<F, D>::ROWS {
-                let weight = Contacts::<F, D>::multiplied(i, slot.weight);
-                lines.push(Line::new(weight, slot.slopes[i], slot.residuals[i]));
-            }
         }
+        let zero = F::zero();
         let (mut linear, mut quadratic, mut length) = (zero, zero, zero);
         let forces = newton.mass_acceleration.iter().zip(&self.smooth.force);
         for ((p, mp), (ma, f)) in direction.iter().zip(&newton.mass_direction).zip(forces) {
@@ -340,7 +338,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         let step = if most < MANY_POINTS {
             limited_step(rows, slots, [linear, quadratic], tolerance, running, most)
         } else {
-            exact_step(&newton.lines, [linear, quadratic], tolerance, running, most)
+            exact_step(rows, slots, [linear, quadratic], tolerance, running, most)
         };
         let step = step.keep(running);
         let half = F::splat(0.5);
@@ -380,10 +378,59 @@ fn add_change<F: Lane>(change: F, weight: F, old: F, new: F) -> F {
     weight.mul_add(new * new - old * old, change)
 }
 
+/// Adds the slope and curvature along the direction of one row at a step.
+#[inline(always)]
+fn add_row<F: Lane>((slope, curvature): (F, F), step: F, (weight, row_slope, residual): (F, F, F)) -> (F, F) {
+    let z = step.mul_add(row_slope, residual);
+    let weighted = (weight * row_slope).keep(z.lt(F::zero()));
+    (weighted.mul_add(z, slope), weighted.mul_add(row_slope, curvature))
+}
+
+/// x + a . b
+#[inline(always)]
+fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
+    let mut sum = x;
+    for i in (0..D).rev() {
+        sum = a[i].mul_add(b[i], sum);
+    }
+    sum
+}
+
+/// The inertia matrix in a pattern that may have more entries.
+#[inline(always)]
+fn copy_into<F: Lane>(tree: &Pattern, mass: &[F], pattern: &Pattern, out: &mut [F]) {
+    if out.len() == mass.len() {
+        out.copy_from_slice(mass);
+        return;
+    }
+    out.fill(F::zero());
+    for k in 0..tree.size() {
+        let (start, source) = (pattern.start(k), tree.start(k));
+        for (c, &i) in tree.columns(k).iter().enumerate() {
+            // The full pattern has column i at place i.
+            out[start + i] = mass[source + c];
+        }
+        out[pattern.diagonal(k)] = mass[tree.diagonal(k)];
+    }
+}
+
+/// The curvature matrix of a contact times one column of its Jacobian.
+#[inline(always)]
+fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
+    let normal = w[1].mul_add(j[1], w[0] * j[0]);
+    let first = w[2].mul_add(j[1], w[1] * j[0]);
+    if D == 2 {
+        [normal, first, F::zero()]
+    } else {
+        [w[3].mul_add(j[D - 1], normal), first, w[4].mul_add(j[D - 1], w[3] * j[0])]
+    }
+}
+
 /// The step at which the derivative along the direction vanishes: Newton's method, kept inside a bracket.
 #[inline(always)]
-fn exact_step<F: Lane>(
-    lines: &[Line<F>],
+fn exact_step<F: Lane, const D: usize>(
+    limits: &[LimitRow<F>],
+    slots: &[Slot<F, D>],
     [linear, quadratic]: [F; 2],
     tolerance: F,
     running: F::Mask,
@@ -395,13 +442,17 @@ fn exact_step<F: Lane>(
     let (mut step, mut low, mut high) = (F::one(), zero, far);
     let mut searching = running;
     for _ in 0..most {
-        let (mut slope, mut curvature) = (step.mul_add(quadratic, linear), quadratic);
-        for line in lines {
-            let z = step.mul_add(line.slope, line.residual);
-            let weighted = line.weighted.keep(z.lt(zero));
-            slope = weighted.mul_add(z, slope);
-            curvature = weighted.mul_add(line.slope, curvature);
+        let mut sums = (step.mul_add(quadratic, linear), quadratic);
+        for row in limits {
+            sums = add_row(sums, step, (row.weight, row.slope, row.residual));
         }
+        for slot in slots {
+            for i in 0..Contacts::<F, D>::ROWS {
+                let weight = Contacts::<F, D>::multiplied(i, slot.weight);
+                sums = add_row(sums, step, (weight, slot.slopes[i], slot.residuals[i]));
+            }
+        }
+        let (slope, curvature) = sums;
         searching = searching.and(tolerance.le(slope.abs()));
         if !searching.any() {
             break;
