@@ -101,16 +101,31 @@ impl Batch {
     }
 }
 
-/// [`Batch::iterate`] with the widest registers that pay beside scalar code.
+/// [`Batch::iterate`] with the widest registers there are. Enabling an instruction set fuses no operations, so all give
+/// the same bits.
 fn iterate(batch: &mut Batch) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn enabled(batch: &mut Batch) {
+    {
+        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
+        fn wide(batch: &mut Batch) {
             batch.iterate();
         }
-        // SAFETY: the CPU has AVX2.
-        return unsafe { enabled(batch) };
+        #[target_feature(enable = "avx2")]
+        fn half_wide(batch: &mut Batch) {
+            batch.iterate();
+        }
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
+        {
+            // SAFETY: the CPU has these.
+            return unsafe { wide(batch) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the CPU has AVX2.
+            return unsafe { half_wide(batch) };
+        }
     }
     batch.iterate();
 }
@@ -547,7 +562,7 @@ impl WideContact {
 mod tests {
     use super::*;
 
-    /// The code for any CPU and the code with wide registers.
+    /// The code for any CPU and the code with the widest registers of this one.
     #[test]
     fn both_instruction_sets_give_the_same_bits() {
         let mut state = 1_u32;
