@@ -10,6 +10,7 @@ import {
   CylinderGeometry,
   DirectionalLight,
   EqualStencilFunc,
+  Float32BufferAttribute,
   Fog,
   HemisphereLight,
   IncrementStencilOp,
@@ -46,9 +47,20 @@ function geometryOf(shape: PainterShape): BufferGeometry | null {
       return new SphereGeometry(1, 32, 20).scale(a, b, c);
     case "box":
       return new BoxGeometry(2 * a, 2 * b, 2 * c);
+    case "mesh":
+      return shape.mesh ? meshGeometry(shape.mesh) : null;
     default:
       return null;
   }
+}
+
+/** Triangles with a normal of their own each: simplified meshes have few, and shared normals would blur their edges. */
+function meshGeometry(mesh: NonNullable<PainterShape["mesh"]>): BufferGeometry {
+  const corners = mesh.faces.flatMap((face) => face.flatMap((k) => mesh.vertices[k]!));
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(corners, 3));
+  geometry.computeVertexNormals();
+  return geometry;
 }
 
 /** Metres that one copy of the floor's picture covers. */

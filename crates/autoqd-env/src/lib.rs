@@ -68,7 +68,7 @@ pub use planar_arm::PlanarArmTask;
 pub use point_maze::PointMazeTask;
 pub use registry::{canonical_name, gymnasium_id, load_task, task_files, task_names};
 pub use rng::NumpyRng;
-pub use scene::{Pose, Scene, Shape, ShapeKind};
+pub use scene::{Mesh, Pose, Scene, Shape, ShapeKind};
 pub use seed::Seed;
 pub use task::{Physics, Task, TaskDigest, TaskFiles};
 pub use worlds::{SingleWorld, Worlds};

@@ -152,6 +152,7 @@ impl Environment for PlanarArm {
             kind: ShapeKind::Polygon,
             size: [0.0; 3],
             points: points.clone(),
+            mesh: None,
             rgba: [0.25, 0.45, 0.75, 1.0],
             name: format!("link {}", i + 1),
             body: format!("link {}", i + 1),

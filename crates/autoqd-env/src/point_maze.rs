@@ -194,12 +194,20 @@ impl Environment for PointMaze {
 
 fn disc(radius: f64, rgba: [f32; 4], name: &str) -> Shape {
     let (kind, size) = (ShapeKind::Sphere, [radius, 0.0, 0.0]);
-    Shape { kind, size, points: Vec::new(), rgba, name: name.into(), body: name.into() }
+    Shape { kind, size, points: Vec::new(), mesh: None, rgba, name: name.into(), body: name.into() }
 }
 
 fn flat(kind: ShapeKind, points: &[[f64; 2]], name: &str) -> Shape {
     let rgba = [0.35, 0.35, 0.40, 1.0];
-    Shape { kind, size: [0.0; 3], points: points.to_vec(), rgba, name: name.into(), body: "maze".into() }
+    Shape {
+        kind,
+        size: [0.0; 3],
+        points: points.to_vec(),
+        mesh: None,
+        rgba,
+        name: name.into(),
+        body: "maze".into(),
+    }
 }
 
 #[cfg(test)]

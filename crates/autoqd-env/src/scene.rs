@@ -22,6 +22,17 @@ pub enum ShapeKind {
     Polygon,
     /// A line through `points` in the x-y plane; the ground of a two-dimensional world.
     Polyline,
+    /// The triangles of `mesh`; `size` are half edges of a box that holds them.
+    Mesh,
+}
+
+/// A surface of triangles.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mesh {
+    /// Corners, in the shape's own frame.
+    pub vertices: Vec<[f32; 3]>,
+    /// Indices of the corners of each triangle.
+    pub faces: Vec<[u32; 3]>,
 }
 
 /// One thing to draw.
@@ -33,6 +44,9 @@ pub struct Shape {
     pub size: [f64; 3],
     /// Corners of a polygon or points of a polyline, in the shape's own frame; empty for solids.
     pub points: Vec<[f64; 2]>,
+    /// The triangles of a mesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<Mesh>,
     /// Red, green, blue and opacity, from 0 to 1.
     pub rgba: [f32; 4],
     /// Name of the shape in the model, empty if it has none.

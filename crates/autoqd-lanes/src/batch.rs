@@ -8,7 +8,7 @@ use crate::sim::{ALL, Engine, Sim};
 use crate::simd::Array;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
-use crate::{Backend, LANES, LanesError};
+use crate::{Backend, LANES, LanesError, Narrow};
 use std::sync::Arc;
 
 /// Eight worlds that advance together. What happens in a lane depends neither on its number nor on its neighbours,
@@ -91,6 +91,11 @@ impl Batch {
     /// The back end.
     pub fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// Sets what finds the contacts of pairs that the engine has no formulas for; without it they do not touch.
+    pub fn set_narrow_phase(&mut self, narrow: Box<dyn Narrow>) {
+        self.engine.set_narrow_phase(narrow);
     }
 
     /// Puts one world into a state, as a fresh simulation: the solver starts cold and divergence is forgotten.

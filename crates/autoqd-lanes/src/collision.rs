@@ -5,6 +5,7 @@ use crate::constraint::{Contacts, Found, finish_slot, impedance, row_weight};
 use crate::forces::rotation_vector;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
+use crate::outside::Outside;
 use crate::rigid::{Pose, Vec3};
 use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};
@@ -18,8 +19,16 @@ type Slots<F> = Contacts<F, 3>;
 impl<F: Kernels> Spatial<F> {
     /// Finds all contacts and the limits of ball joints, and writes their Jacobians.
     #[inline(always)]
-    pub(crate) fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Slots<F>) {
+    pub(crate) fn collide(
+        &self,
+        model: &Compiled,
+        qpos: &[F],
+        qvel: &[F],
+        outside: &mut Outside<F>,
+        contacts: &mut Slots<F>,
+    ) {
         contacts.clear();
+        self.place_bounds(model, outside);
         for (id, contact) in model.contacts.iter().enumerate() {
             let law = &contact.law;
             match &contact.touch {
@@ -31,6 +40,7 @@ impl<F: Kernels> Spatial<F> {
                 }
                 Touch::Cylinder { shape, plane } => self.cylinder_on_plane(id, law, shape, plane, contacts),
                 Touch::Segments { first, second } => self.segments(id, law, first, second, contacts),
+                Touch::Outside { pair } => self.touch_outside(model, id, law, *pair, outside, contacts),
             }
         }
         self.contact_jacobians(model, qvel, contacts);

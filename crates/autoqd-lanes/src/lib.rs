@@ -6,7 +6,8 @@
 //! contacts trajectories diverge, as those of any two versions of a simulator do.
 //!
 //! Supported are trees of free, ball, slide and hinge joints; springs, damping, armature, limits; motors, position
-//! and velocity actuators; spheres, capsules, boxes and cylinders on planes, spheres and capsules among themselves;
+//! and velocity actuators; spheres, capsules, boxes and cylinders on planes, spheres and capsules among themselves, and
+//! any other shapes whose contacts a [`Narrow`] phase of the caller finds;
 //! pyramidal friction; drag; Euler and Runge-Kutta integration.
 //!
 //! The back end is chosen at run time: AVX-512, AVX2 or portable arrays ([`Backend`]). All give the same bits.
@@ -30,6 +31,7 @@ mod kernels;
 mod kinematics_planar;
 mod kinematics_spatial;
 pub mod model;
+mod outside;
 mod packed;
 mod pattern;
 mod rigid;
@@ -42,4 +44,5 @@ mod vector;
 pub use batch::Batch;
 pub use compile::Compiled;
 pub use error::LanesError;
+pub use outside::{GeomPose, MOST_TOUCHING, Narrow, Touching};
 pub use simd::{Backend, LANES};

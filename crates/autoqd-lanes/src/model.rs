@@ -195,6 +195,19 @@ pub enum Shape {
         /// Half the height.
         half_length: f64,
     },
+    /// A shape that only the caller knows: an ellipsoid, a mesh, a height field.
+    Other,
+}
+
+/// A box around a geom, in the geom's frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Around {
+    /// Its centre.
+    pub center: [f64; 3],
+    /// Half its edges.
+    pub half_size: [f64; 3],
+    /// Radius of a ball about that centre that holds the geom.
+    pub radius: f64,
 }
 
 /// Something that can touch.
@@ -210,6 +223,8 @@ pub struct Geom {
     pub position: [f64; 3],
     /// Orientation in the body's frame.
     pub orientation: [f64; 4],
+    /// The box around it; pairs without a formula of the engine's need it.
+    pub around: Around,
 }
 
 /// Two geoms that can touch, with the parameters of their contact already mixed.

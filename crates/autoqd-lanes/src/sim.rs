@@ -7,6 +7,7 @@ use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::kinematics_spatial::Spatial;
 use crate::model::Integrator;
+use crate::outside::{Narrow, Outside};
 use crate::rigid::{self, Pose, Vec3};
 use crate::simd::{LANES, Lane, Mask};
 use crate::solver::{Newton, Problem, Smooth};
@@ -37,7 +38,14 @@ pub(crate) trait Space<F: Lane, const D: usize>: Send {
     fn new(model: &Compiled) -> Self;
     /// Positions, the packed inertia matrix, and drag minus bias forces.
     fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]);
-    fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, D>);
+    fn collide(
+        &self,
+        model: &Compiled,
+        qpos: &[F],
+        qvel: &[F],
+        outside: &mut Outside<F>,
+        contacts: &mut Contacts<F, D>,
+    );
     /// The pose of a moving body in one lane, at the last evaluation.
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose;
     /// A vector of the space in three dimensions.
@@ -62,7 +70,14 @@ impl<F: Kernels> Space<F, 2> for Planar<F> {
         self.bias(model, plan, qvel, force);
     }
     #[inline(always)]
-    fn collide(&self, model: &Compiled, _qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, 2>) {
+    fn collide(
+        &self,
+        model: &Compiled,
+        _qpos: &[F],
+        qvel: &[F],
+        _outside: &mut Outside<F>,
+        contacts: &mut Contacts<F, 2>,
+    ) {
         self.collide(model, plan(model), qvel, contacts);
     }
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose {
@@ -98,8 +113,15 @@ impl<F: Kernels> Space<F, 3> for Spatial<F> {
         self.bias(model, qvel, force);
     }
     #[inline(always)]
-    fn collide(&self, model: &Compiled, qpos: &[F], qvel: &[F], contacts: &mut Contacts<F, 3>) {
-        self.collide(model, qpos, qvel, contacts);
+    fn collide(
+        &self,
+        model: &Compiled,
+        qpos: &[F],
+        qvel: &[F],
+        outside: &mut Outside<F>,
+        contacts: &mut Contacts<F, 3>,
+    ) {
+        self.collide(model, qpos, qvel, outside, contacts);
     }
     fn pose(&self, _model: &Compiled, body: usize, lane: usize) -> Pose {
         Pose {
@@ -127,6 +149,7 @@ pub(crate) struct Sim<F: Kernels, S, const D: usize> {
     pub(crate) smooth: Smooth<F>,
     pub(crate) limits: Limits<F>,
     pub(crate) contacts: Contacts<F, D>,
+    pub(crate) outside: Outside<F>,
     pub(crate) newton: Newton<F>,
     pub(crate) integration: Integration<F>,
     /// Lanes that advance in this step, and lanes whose state left the range of a simulation.
@@ -150,6 +173,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             smooth: Smooth::new(&model),
             limits: Limits::new(&model),
             contacts: Contacts::new(&model),
+            outside: Outside::new(&model),
             newton: Newton::new(&model),
             integration: Integration::new(&model),
             active: 0,
@@ -181,7 +205,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
     pub(crate) fn find_constraints(&mut self) {
         let (model, state) = (&*self.model, &self.state);
         self.limits.find(model, &state.qpos, &state.qvel);
-        self.space.collide(model, &state.qpos, &state.qvel, &mut self.contacts);
+        self.space.collide(model, &state.qpos, &state.qvel, &mut self.outside, &mut self.contacts);
     }
 
     #[inline(always)]
@@ -275,6 +299,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
 
 /// What a batch needs from its simulation, whatever the lane type.
 pub(crate) trait Engine: Send {
+    fn set_narrow_phase(&mut self, narrow: Box<dyn Narrow>);
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]);
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]);
     fn set_control(&mut self, lane: usize, control: &[f64]);
@@ -302,6 +327,10 @@ fn read<F: Lane>(column: &[F], lane: usize, out: &mut [f64]) {
 }
 
 impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
+    fn set_narrow_phase(&mut self, narrow: Box<dyn Narrow>) {
+        self.outside.set(narrow);
+    }
+
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]) {
         write(&mut self.state.qpos, lane, qpos);
         write(&mut self.state.qvel, lane, qvel);

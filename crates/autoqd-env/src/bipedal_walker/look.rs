@@ -26,7 +26,7 @@ pub fn scene(definition: &Definition) -> Scene {
 
 fn shape(kind: ShapeKind, points: &[[f32; 2]], rgba: [f32; 4], name: &str) -> Shape {
     let points = points.iter().map(|p| p.map(f64::from)).collect();
-    Shape { kind, size: [0.0; 3], points, rgba, name: name.into(), body: name.into() }
+    Shape { kind, size: [0.0; 3], points, mesh: None, rgba, name: name.into(), body: name.into() }
 }
 
 /// One pose per shape of [`scene`].

@@ -131,6 +131,6 @@ impl Environment for Locomotion {
     }
 
     fn poses(&self, out: &mut Vec<Pose>) {
-        look::poses(&self.data, out);
+        look::poses(&self.recipe, &self.data, out);
     }
 }

@@ -1,16 +1,28 @@
 //! What a MuJoCo world looks like.
 
+use super::mesh;
 use super::task::Recipe;
 use crate::mujoco::{Data, Model, Object};
 use crate::{Pose, Scene, Shape, ShapeKind};
 use mujoco_rs::prelude::MjtGeomBase;
 
-/// One shape per geom; a mesh or height field is shown by its bounding box.
+/// Groups from this one on are hidden, as in MuJoCo's viewer: by custom the shapes that only collide.
+const FIRST_HIDDEN_GROUP: i32 = 3;
+
+/// The geoms that are drawn: those of a visible group, or all if nothing that moves is in one.
+fn visible(model: &Model) -> impl Iterator<Item = usize> + '_ {
+    let shown = |geom: usize| model.geom_group()[geom] < FIRST_HIDDEN_GROUP;
+    let geoms = 0..model.geom_bodyid().len();
+    let any = geoms.clone().any(|geom| shown(geom) && model.geom_bodyid()[geom] > 0);
+    geoms.filter(move |&geom| !any || shown(geom))
+}
+
+/// One shape per visible geom.
 pub(super) fn scene(recipe: &Recipe) -> Scene {
     let model = &recipe.model;
-    let shapes: Vec<_> = (0..model.geom_bodyid().len()).map(|geom| shape(model, geom)).collect();
+    let shapes: Vec<_> = visible(model).map(|geom| shape(model, geom)).collect();
     // The first geom that is not part of the world.
-    let follow = model.geom_bodyid().iter().position(|&body| body > 0).unwrap_or(0);
+    let follow = visible(model).position(|geom| model.geom_bodyid()[geom] > 0).unwrap_or(0);
     Scene { shapes, flat: false, follow, seconds_per_step: recipe.seconds_per_step }
 }
 
@@ -21,13 +33,21 @@ fn shape(model: &Model, geom: usize) -> Shape {
         MjtGeomBase::mjGEOM_CAPSULE => ShapeKind::Capsule,
         MjtGeomBase::mjGEOM_ELLIPSOID => ShapeKind::Ellipsoid,
         MjtGeomBase::mjGEOM_CYLINDER => ShapeKind::Cylinder,
+        MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_HFIELD => ShapeKind::Mesh,
         _ => ShapeKind::Box,
+    };
+    let data = usize::try_from(model.geom_dataid()[geom]);
+    let mesh = match (model.geom_type()[geom], data) {
+        (MjtGeomBase::mjGEOM_MESH, Ok(id)) => Some(mesh::of_mesh(model, id)),
+        (MjtGeomBase::mjGEOM_HFIELD, Ok(id)) => Some(mesh::of_height_field(model, id)),
+        _ => None,
     };
     let name = |object, id| model.id_to_name(object, id).unwrap_or_default().to_string();
     Shape {
         kind,
         size: model.geom_size()[geom],
         points: Vec::new(),
+        mesh,
         rgba: colour(model, geom),
         name: name(Object::mjOBJ_GEOM, geom),
         body: name(Object::mjOBJ_BODY, model.geom_bodyid()[geom] as usize),
@@ -41,8 +61,10 @@ fn colour(model: &Model, geom: usize) -> [f32; 4] {
     }
 }
 
-pub(super) fn poses(data: &Data, out: &mut Vec<Pose>) {
+/// Where the shapes of the scene are.
+pub(super) fn poses(recipe: &Recipe, data: &Data, out: &mut Vec<Pose>) {
     out.clear();
-    let geoms = data.geom_xpos().iter().zip(data.geom_xmat());
-    out.extend(geoms.map(|(&position, &rotation)| Pose { position, rotation }));
+    let (positions, rotations) = (data.geom_xpos(), data.geom_xmat());
+    let pose = |geom: usize| Pose { position: positions[geom], rotation: rotations[geom] };
+    out.extend(visible(&recipe.model).map(pose));
 }

@@ -12,6 +12,7 @@ mod info;
 pub mod lanes;
 mod look;
 mod measure;
+mod mesh;
 mod names;
 mod numpy_sum;
 mod observation;

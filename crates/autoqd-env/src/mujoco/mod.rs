@@ -6,12 +6,14 @@
 mod digest;
 mod library;
 mod log;
+mod narrow;
 mod self_check;
 mod source;
 mod tuning;
 
 pub(crate) use digest::digest;
 pub(crate) use library::{notice as library_notice, version};
+pub(crate) use narrow::CollisionFunctions;
 pub(crate) use self_check::agree;
 pub(crate) use source::{Source, load};
 pub(crate) use tuning::{blend, colliding_pairs, mix_solref, mixing, tuned};

@@ -46,6 +46,34 @@ pub(crate) enum Touch {
     Cylinder { shape: CylinderShape, plane: HalfSpace },
     /// Two spheres or capsules.
     Segments { first: Segment, second: Segment },
+    /// Shapes of the caller's, by the numbers of their bounds.
+    Outside { pair: [usize; 2] },
+}
+
+/// A box around a geom of a contact that the engine has no formula for.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) geom: usize,
+    pub(crate) body: usize,
+    /// The geom in the frame of its body.
+    pub(crate) pose: Pose,
+    /// Centre of the box in the frame of the body.
+    pub(crate) center: Vec3,
+    pub(crate) half_size: Vec3,
+    pub(crate) radius: f64,
+    /// The normal of a plane, in the frame of its body.
+    pub(crate) plane: Option<Vec3>,
+}
+
+impl Bounds {
+    fn new(index: usize, geom: &Geom, frames: &[Frame]) -> Self {
+        let pose = frames[geom.body].pose.then(&Pose::new(geom.position, geom.orientation));
+        let plane = (geom.shape == Shape::Plane).then(|| column(&pose.rotation, 2));
+        let around = &geom.around;
+        let center = if plane.is_some() { pose.position } else { pose.point(around.center) };
+        let (half_size, radius) = (around.half_size, around.radius);
+        Self { geom: index, body: frames[geom.body].body, pose, center, half_size, radius, plane }
+    }
 }
 
 impl Touch {
@@ -55,6 +83,8 @@ impl Touch {
             Self::Box { .. } | Self::Cylinder { .. } => 4,
             // Parallel capsules can touch at two points.
             Self::Segments { .. } => 2,
+            // They have slots of their own.
+            Self::Outside { .. } => 0,
         }
     }
 }
@@ -96,19 +126,28 @@ pub(super) fn compile(
     model: &Model,
     bodies: &[MovingBody],
     frames: &[Frame],
-) -> Result<Vec<Contact>, LanesError> {
-    let mut contacts = Vec::new();
+) -> Result<(Vec<Contact>, Vec<Bounds>), LanesError> {
+    let (mut contacts, mut bounds) = (Vec::new(), Vec::<Bounds>::new());
+    let mut bounds_of = |index: usize| match bounds.iter().position(|b| b.geom == index) {
+        Some(known) => known,
+        None => {
+            bounds.push(Bounds::new(index, &model.geoms[index], frames));
+            bounds.len() - 1
+        }
+    };
     for (index, pair) in model.pairs.iter().enumerate() {
         let geoms = pair.geoms.map(|g| &model.geoms[g]);
         if geoms.iter().all(|g| frames[g.body].body == 0) {
             continue;
         }
         let law = ContactLaw { pair: index, ..contact_law(model, pair, geoms, bodies, frames)? };
-        for touch in touches(geoms, frames)? {
+        let touches = touches(geoms, frames)
+            .unwrap_or_else(|| vec![Touch::Outside { pair: pair.geoms.map(&mut bounds_of) }]);
+        for touch in touches {
             contacts.push(Contact { touch, law: law.clone() });
         }
     }
-    Ok(contacts)
+    Ok((contacts, bounds))
 }
 
 fn contact_law(
@@ -138,26 +177,25 @@ fn contact_law(
     })
 }
 
-fn touches(geoms: [&Geom; 2], frames: &[Frame]) -> Result<Vec<Touch>, LanesError> {
+/// The formulas for a pair, or nothing if the engine has none.
+fn touches(geoms: [&Geom; 2], frames: &[Frame]) -> Option<Vec<Touch>> {
     let pose = |g: &Geom| frames[g.body].pose.then(&Pose::new(g.position, g.orientation));
     let [first, second] = geoms;
     let body = frames[second.body].body;
     if first.shape != Shape::Plane {
-        return match (segment(first, frames), segment(second, frames)) {
-            (Some(first), Some(second)) => Ok(vec![Touch::Segments { first, second }]),
-            _ => Err(unsupported(geoms)),
-        };
+        let (first, second) = (segment(first, frames)?, segment(second, frames)?);
+        return Some(vec![Touch::Segments { first, second }]);
     }
     if frames[first.body].body != 0 {
-        return Err(LanesError::Unsupported { what: format!("the moving plane '{}'", first.name) });
+        return None;
     }
     let frame = pose(first);
     let normal = column(&frame.rotation, 2);
     let plane = HalfSpace { normal, offset: dot(normal, frame.position) };
     let pose = pose(second);
     let axis = column(&pose.rotation, 2);
-    Ok(match second.shape {
-        Shape::Plane => return Err(unsupported(geoms)),
+    Some(match second.shape {
+        Shape::Plane | Shape::Other => return None,
         Shape::Sphere { radius } => {
             vec![Touch::Ball { body, center: pose.position, axis: None, radius, plane }]
         }
@@ -186,18 +224,4 @@ fn segment(geom: &Geom, frames: &[Frame]) -> Option<Segment> {
     };
     let half_axis = scale(column(&pose.rotation, 2), half_length);
     Some(Segment { body: frames[geom.body].body, center: pose.position, half_axis, half_length, radius })
-}
-
-fn unsupported(geoms: [&Geom; 2]) -> LanesError {
-    let name = |g: &Geom| {
-        let shape = match g.shape {
-            Shape::Plane => "plane",
-            Shape::Sphere { .. } => "sphere",
-            Shape::Capsule { .. } => "capsule",
-            Shape::Box { .. } => "box",
-            Shape::Cylinder { .. } => "cylinder",
-        };
-        format!("{shape} '{}'", g.name)
-    };
-    LanesError::Unsupported { what: format!("contact of {} with {}", name(geoms[0]), name(geoms[1])) }
 }

@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 use crate::rigid::{MassProperties, Mat3, Pose, Vec3, rotation};
 use std::ops::Range;
 
-pub(crate) use contact::{Contact, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
+pub(crate) use contact::{Bounds, Contact, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
 pub(crate) use law::{Impedance, Law};
 pub(crate) use planar::{PlanarContact, PlanarDrag, PlanarPlan};
 
@@ -162,6 +162,8 @@ pub struct Compiled {
     /// Degree of freedom and bounds of its actuator force.
     pub(crate) force_clamps: Vec<(usize, [f64; 2])>,
     pub(crate) contacts: Vec<Contact>,
+    /// Boxes around the geoms of contacts that the caller finds.
+    pub(crate) outside: Vec<Bounds>,
     /// Entries of the inertia matrix.
     pub(crate) tree: Pattern,
     /// Entries of the solver's matrix when bodies of different branches touch.
@@ -199,6 +201,7 @@ impl Compiled {
         let tree = Pattern::tree(&parent_freedoms(&bodies, freedoms.len()));
         let full = Pattern::full(freedoms.len());
         let trees = trees(&bodies);
+        let (contacts, outside) = contact::compile(model, &bodies, &frames)?;
         let mut compiled = Self {
             options: model.options.clone(),
             coordinates: model.joints.iter().map(|j| j.kind.coordinates()).sum(),
@@ -207,7 +210,8 @@ impl Compiled {
             ball_limits: ball_limits(model, &joints)?,
             actuators: actuator_plans(model, &joints),
             force_clamps: force_clamps(model, &joints),
-            contacts: contact::compile(model, &bodies, &frames)?,
+            contacts,
+            outside,
             implicit_damping: model.options.integrator == Integrator::ImplicitFast
                 || (model.options.integrator == Integrator::Euler { implicit_damping: true }
                     && model.freedoms.iter().any(|f| f.damping > 0.0)),
@@ -258,9 +262,17 @@ impl Compiled {
         self.planar.is_some()
     }
 
+    /// Whether contacts of some pairs must be found by a [`crate::Narrow`] phase.
+    pub fn needs_narrow_phase(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
     /// The most contacts one world can have at a time.
     pub(crate) fn most_contacts(&self) -> usize {
-        self.contacts.iter().map(|c| c.touch.most_contacts()).sum::<usize>() + self.ball_limits.len()
+        let outside = self.contacts.iter().filter(|c| matches!(c.touch, Touch::Outside { .. })).count();
+        let outside = (outside * crate::outside::MOST_OF_PAIR).min(crate::outside::MOST_OF_WORLD);
+        let known: usize = self.contacts.iter().map(|c| c.touch.most_contacts()).sum();
+        known + outside + self.ball_limits.len()
     }
 }
 

@@ -146,6 +146,6 @@ fn planar_contact(touch: &Touch, n: usize) -> Option<PlanarContact> {
                 radii: [first.radius, second.radius],
             })
         }
-        Touch::Box { .. } | Touch::Cylinder { .. } => None,
+        Touch::Box { .. } | Touch::Cylinder { .. } | Touch::Outside { .. } => None,
     }
 }

@@ -1,6 +1,6 @@
 //! A camera that follows the body.
 
-use autoqd_env::ShapeKind;
+use autoqd_env::{Shape, ShapeKind};
 
 use super::solid::Ray;
 use super::vector::{Frame, V3, v3};
@@ -92,10 +92,15 @@ impl View {
     }
 }
 
+/// Whether a shape has to be in the picture: all but the floor and terrain.
+fn is_framed(shape: &Shape) -> bool {
+    shape.kind != ShapeKind::Plane && !(shape.kind == ShapeKind::Mesh && shape.body == "world")
+}
+
 /// Balls that hold the ends of every solid of a frame.
 fn balls(replay: &Replay, frame: usize) -> impl Iterator<Item = (V3, f64)> {
     let shapes = replay.scene.shapes.iter().zip(replay.poses(frame));
-    let solids = shapes.filter(|(shape, _)| shape.kind != ShapeKind::Plane);
+    let solids = shapes.filter(|(shape, _)| is_framed(shape));
     solids.flat_map(|(shape, pose)| {
         let [a, b, c] = shape.size;
         let (half, radius) = match shape.kind {
@@ -130,7 +135,7 @@ fn ranges(replay: &Replay) -> [(f64, f64); 3] {
     let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); 3];
     for frame in sample(replay) {
         let shapes = replay.scene.shapes.iter().zip(replay.poses(frame));
-        for (_, pose) in shapes.filter(|(shape, _)| shape.kind != ShapeKind::Plane) {
+        for (_, pose) in shapes.filter(|(shape, _)| is_framed(shape)) {
             for (range, at) in ranges.iter_mut().zip(pose.position) {
                 *range = (range.0.min(at), range.1.max(at));
             }

@@ -3,6 +3,7 @@
 mod camera;
 mod flat;
 mod gait;
+mod mesh;
 mod movie;
 mod scene_picture;
 mod solid;

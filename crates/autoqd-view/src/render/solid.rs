@@ -2,6 +2,7 @@
 
 use autoqd_env::{Shape, ShapeKind};
 
+use super::mesh::Surface;
 use super::vector::{Frame, V3, v3};
 
 /// A ray; the direction has length one.
@@ -36,6 +37,8 @@ pub(crate) struct Solid {
     pub reach: f64,
     /// The solid as a ball that was swept along a line, for shadows.
     swept: Swept,
+    /// The triangles of a mesh.
+    surface: Option<Surface>,
 }
 
 /// A ball swept along a line: exact for spheres and capsules.
@@ -58,7 +61,7 @@ impl Swept {
             _ => 0.0,
         };
         let radius = match kind {
-            ShapeKind::Box | ShapeKind::Ellipsoid => (size.x + size.y + size.z) / 3.0,
+            ShapeKind::Box | ShapeKind::Ellipsoid | ShapeKind::Mesh => (size.x + size.y + size.z) / 3.0,
             _ => size.x,
         };
         let arm = frame.z() * half;
@@ -71,7 +74,9 @@ impl Solid {
     /// `None` for shapes that are not solids: planes and flat shapes.
     pub fn new(shape: &Shape, frame: Frame) -> Option<Self> {
         let size = V3::from(shape.size);
+        let surface = shape.mesh.as_ref().map(Surface::new);
         let reach = match shape.kind {
+            ShapeKind::Mesh => surface.as_ref()?.reach,
             ShapeKind::Sphere => size.x,
             ShapeKind::Capsule => size.x + size.y,
             ShapeKind::Cylinder => (size.x * size.x + size.y * size.y).sqrt(),
@@ -83,7 +88,7 @@ impl Solid {
         let [r, g, b, a] = shape.rgba;
         let color = [linear(r), linear(g), linear(b), f64::from(a)];
         let swept = Swept::new(shape.kind, size, &frame);
-        Some(Self { kind: shape.kind, size, frame, color, reach, swept })
+        Some(Self { kind: shape.kind, size, frame, color, reach, swept, surface })
     }
 
     pub fn center(&self) -> V3 {
@@ -100,6 +105,7 @@ impl Solid {
             ShapeKind::Cylinder => cylinder(origin, direction, self.size.x, self.size.y)?,
             ShapeKind::Ellipsoid => ellipsoid(origin, direction, self.size)?,
             ShapeKind::Box => cuboid(origin, direction, self.size)?,
+            ShapeKind::Mesh => self.surface.as_ref()?.hit(origin, direction)?,
             ShapeKind::Plane | ShapeKind::Polygon | ShapeKind::Polyline => return None,
         };
         (t > 0.0).then(|| Hit { t, normal: self.frame.turn(normal) })
@@ -234,8 +240,15 @@ mod tests {
     use autoqd_env::Pose;
 
     fn solid(kind: ShapeKind, size: [f64; 3], pose: Pose) -> Solid {
-        let shape =
-            Shape { kind, size, points: vec![], rgba: [1.0; 4], name: String::new(), body: String::new() };
+        let shape = Shape {
+            kind,
+            size,
+            points: vec![],
+            mesh: None,
+            rgba: [1.0; 4],
+            name: String::new(),
+            body: String::new(),
+        };
         Solid::new(&shape, Frame::from(&pose)).unwrap()
     }
 

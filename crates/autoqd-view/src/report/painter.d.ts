@@ -1,5 +1,6 @@
 export interface PainterShape {
-  kind: "plane" | "sphere" | "capsule" | "ellipsoid" | "cylinder" | "box" | "polygon" | "polyline";
+  kind: "plane" | "sphere" | "capsule" | "ellipsoid" | "cylinder" | "box" | "polygon" | "polyline" | "mesh";
+  mesh?: { vertices: [number, number, number][]; faces: [number, number, number][] };
   size: [number, number, number];
   points: [number, number][];
   rgba: [number, number, number, number];

@@ -190,7 +190,7 @@ function swept({ shape, p, r }) {
   const { kind, size } = shape;
   let [along, radius] = [2, size[0]];
   let half = kind === "capsule" ? size[1] : kind === "cylinder" ? Math.max(0, size[1] - size[0]) : 0;
-  if (kind === "box" || kind === "ellipsoid") {
+  if (kind === "box" || kind === "ellipsoid" || kind === "mesh") {
     along = size.indexOf(Math.max(...size));
     radius = (size[0] + size[1] + size[2] - size[along]) / 2;
     half = size[along] - radius;
@@ -231,6 +231,7 @@ function tube(context, p, q, rp, rq) {
 
 function paintSolid(context, camera, solid) {
   if (solid.shape.kind === "box") return paintBox(context, camera, solid);
+  if (solid.shape.kind === "mesh" && solid.shape.mesh) return paintMesh(context, camera, solid);
   const { a, b, radius } = swept(solid);
   const [p, q] = [camera.project(a), camera.project(b)];
   const [rp, rq] = [radius * p.scale, radius * q.scale];
@@ -263,6 +264,33 @@ function paintSolid(context, camera, solid) {
   context.beginPath();
   tube(context, p, q, rp, rq);
   context.fill();
+}
+
+/** The triangles that face the camera, the farthest first. */
+function paintMesh(context, camera, { shape, p, r }) {
+  const turn = (v) => [0, 1, 2].map((i) => r[3 * i] * v[0] + r[3 * i + 1] * v[1] + r[3 * i + 2] * v[2]);
+  const corners = shape.mesh.vertices.map((v) => turn(v).map((x, i) => x + p[i]));
+  const seen = corners.map((c) => camera.project(c));
+  const facing = [];
+  for (const [a, b, c] of shape.mesh.faces) {
+    const [u, v] = [b, c].map((k) => [0, 1, 2].map((i) => corners[k][i] - corners[a][i]));
+    const normal = unit(cross(u, v));
+    const towards = [0, 1, 2].map((i) => camera.eye[i] - corners[a][i]);
+    if (dot(normal, towards) > 0) facing.push({ face: [a, b, c], normal, depth: seen[a].depth + seen[b].depth + seen[c].depth });
+  }
+  facing.sort((one, other) => other.depth - one.depth);
+  for (const { face, normal } of facing) {
+    const light = 0.55 + 0.5 * Math.max(0, dot(normal, LIGHT));
+    const color = `rgb(${shape.rgba.slice(0, 3).map((c) => Math.round(255 * Math.min(1, c * light + 0.06 * light))).join(",")})`;
+    // A line as well, so that no seam shows between triangles.
+    context.fillStyle = context.strokeStyle = color;
+    context.lineWidth = 0.7;
+    context.beginPath();
+    for (const k of face) context.lineTo(seen[k].x, seen[k].y);
+    context.closePath();
+    context.fill();
+    context.stroke();
+  }
 }
 
 function paintBox(context, camera, { shape, p, r }) {

@@ -4,7 +4,7 @@ use super::convert::disabled;
 use super::support::named;
 use crate::mujoco::{Model, Object, blend, colliding_pairs, mix_solref, mixing};
 use autoqd_lanes::LanesError;
-use autoqd_lanes::model::{ContactPair, Geom, Shape, Softness};
+use autoqd_lanes::model::{Around, ContactPair, Geom, Shape, Softness};
 use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtGeomBase};
 
 /// The geoms of possible contacts, the contacts, and libmujoco's ids of their geoms.
@@ -17,18 +17,17 @@ pub(super) struct Contacts {
 pub(super) fn convert(model: &Model) -> Result<Contacts, LanesError> {
     let off = disabled(model, Disable::mjDSBL_CONTACT) || disabled(model, Disable::mjDSBL_CONSTRAINT);
     let pairs = if off { Vec::new() } else { pairs(model)? };
-    // Only what can touch need have a shape the engine knows.
     let mut ids: Vec<usize> = pairs.iter().flat_map(|p| p.geoms).collect();
     ids.sort_unstable();
     ids.dedup();
-    let geoms = ids.iter().map(|&g| geom(model, g)).collect::<Result<Vec<_>, _>>()?;
+    let geoms = ids.iter().map(|&g| geom(model, g)).collect();
     let index = |g: usize| ids.binary_search(&g).expect("every geom of a pair is listed");
     let pair_geoms = pairs.iter().map(|p| p.geoms).collect();
     let pairs = pairs.into_iter().map(|p| ContactPair { geoms: p.geoms.map(index), ..p }).collect();
     Ok(Contacts { geoms, pairs, pair_geoms })
 }
 
-fn geom(model: &Model, g: usize) -> Result<Geom, LanesError> {
+fn geom(model: &Model, g: usize) -> Geom {
     let size = model.geom_size()[g];
     let shape = match model.geom_type()[g] {
         MjtGeomBase::mjGEOM_PLANE => Shape::Plane,
@@ -36,24 +35,19 @@ fn geom(model: &Model, g: usize) -> Result<Geom, LanesError> {
         MjtGeomBase::mjGEOM_CAPSULE => Shape::Capsule { radius: size[0], half_length: size[1] },
         MjtGeomBase::mjGEOM_BOX => Shape::Box { half_size: size },
         MjtGeomBase::mjGEOM_CYLINDER => Shape::Cylinder { radius: size[0], half_length: size[1] },
-        other => {
-            let kind = match other {
-                MjtGeomBase::mjGEOM_ELLIPSOID => "the ellipsoid",
-                MjtGeomBase::mjGEOM_MESH => "the mesh",
-                MjtGeomBase::mjGEOM_HFIELD => "the height field",
-                _ => "the unusual shape",
-            };
-            let what = format!("{}, which can touch,", named(model, Object::mjOBJ_GEOM, kind, g));
-            return Err(LanesError::Unsupported { what });
-        }
+        _ => Shape::Other,
     };
-    Ok(Geom {
+    let [x, y, z, half_x, half_y, half_z] = model.geom_aabb()[g];
+    let half_size = [half_x, half_y, half_z];
+    let radius = half_size.iter().map(|h| h * h).sum::<f64>().sqrt();
+    Geom {
         name: model.id_to_name(Object::mjOBJ_GEOM, g).unwrap_or_default().to_string(),
         body: model.geom_bodyid()[g] as usize,
         shape,
         position: model.geom_pos()[g],
         orientation: model.geom_quat()[g],
-    })
+        around: Around { center: [x, y, z], half_size, radius },
+    }
 }
 
 fn pairs(model: &Model) -> Result<Vec<ContactPair>, LanesError> {
@@ -97,23 +91,32 @@ fn explicit_pair(model: &Model, p: usize) -> Result<ContactPair, LanesError> {
 
 fn filtered_pair(model: &Model, a: usize, b: usize) -> Result<ContactPair, LanesError> {
     for g in [a, b] {
-        let unusual = model.geom_priority()[g] != 0
-            || model.geom_adhesion()[g] != 0.0
-            || model.geom_surfacevel()[g] != [0.0; 6];
+        let unusual = model.geom_adhesion()[g] != 0.0 || model.geom_surfacevel()[g] != [0.0; 6];
         if unusual {
-            let what = format!(
-                "priority, adhesion or surface velocity of {}",
-                named(model, Object::mjOBJ_GEOM, "geom", g)
-            );
+            let what =
+                format!("adhesion or surface velocity of {}", named(model, Object::mjOBJ_GEOM, "geom", g));
             return Err(LanesError::Unsupported { what });
         }
     }
+    let (geoms, margin) = (ordered(model, a, b), model.geom_margin()[a] + model.geom_margin()[b]);
+    let (first, second) = (model.geom_priority()[a], model.geom_priority()[b]);
+    if first != second {
+        // The geom of higher priority decides alone.
+        let g = if first > second { a } else { b };
+        return Ok(ContactPair {
+            geoms,
+            dimension: model.geom_condim()[g] as usize,
+            friction: model.geom_friction()[g][0],
+            margin,
+            softness: Softness { reference: model.geom_solref()[g], impedance: model.geom_solimp()[g] },
+        });
+    }
     let mix = mixing(model.geom_solmix()[a], model.geom_solmix()[b]);
     Ok(ContactPair {
-        geoms: ordered(model, a, b),
+        geoms,
         dimension: model.geom_condim()[a].max(model.geom_condim()[b]) as usize,
         friction: model.geom_friction()[a][0].max(model.geom_friction()[b][0]),
-        margin: model.geom_margin()[a] + model.geom_margin()[b],
+        margin,
         softness: Softness {
             reference: mix_solref(&model.geom_solref()[a], &model.geom_solref()[b], mix),
             impedance: blend(&model.geom_solimp()[a], &model.geom_solimp()[b], mix),

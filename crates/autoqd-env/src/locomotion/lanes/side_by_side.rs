@@ -1,5 +1,6 @@
 //! Single steps of the lanes engine against single steps of libmujoco.
 
+use super::choice::new_batch;
 use super::convert;
 use crate::mujoco::{Data, Model, Source, load, new_data};
 use crate::{NumpyRng, Seed};
@@ -31,8 +32,9 @@ impl SideBySide {
     /// # Errors
     /// If the engine does not support the model or the CPU the back end.
     pub fn new(model: &Arc<Model>, backend: Backend) -> Result<Self, LanesError> {
-        let compiled = Compiled::new(&convert(model)?.model)?;
-        Self::with(model, compiled, backend)
+        let converted = convert(model)?;
+        let compiled = Compiled::new(&converted.model)?;
+        Self::with(model, compiled, &converted.pair_geoms, backend)
     }
 
     /// Builds both for MJCF text.
@@ -51,12 +53,17 @@ impl SideBySide {
     ///
     /// # Errors
     /// If the CPU cannot run the back end, or libmujoco cannot make a world.
-    pub fn with(model: &Arc<Model>, compiled: Compiled, backend: Backend) -> Result<Self, LanesError> {
+    pub fn with(
+        model: &Arc<Model>,
+        compiled: Compiled,
+        pair_geoms: &[[usize; 2]],
+        backend: Backend,
+    ) -> Result<Self, LanesError> {
         let (nq, nv) = (compiled.coordinates(), compiled.freedoms());
         let worlds = (0..LANES).map(|_| new_data(model)).collect::<Option<Vec<_>>>();
         let worlds =
             worlds.ok_or_else(|| LanesError::Invalid { what: "libmujoco could not make a world".into() })?;
-        let batch = Batch::new(Arc::new(compiled), backend)?;
+        let batch = new_batch(model, &Arc::new(compiled), pair_geoms, backend)?;
         Ok(Self { worlds, batch, qpos: vec![0.0; nq], qvel: vec![0.0; nv] })
     }
 

@@ -1,7 +1,7 @@
 //! Eight worlds of a locomotion task in lockstep.
 
 use super::super::{Episode, Recipe, State};
-use super::choice::Prepared;
+use super::choice::{Prepared, new_batch};
 use crate::{Action, EnvError, EnvSpec, InfoSpec, NumpyRng, Seed, Transition, Worlds, checks};
 use autoqd_lanes::{Batch, LANES, LanesError};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ pub(super) struct LaneWorlds {
 impl LaneWorlds {
     pub(super) fn new(recipe: Arc<Recipe>, prepared: &Arc<Prepared>) -> Result<Self, LanesError> {
         Ok(Self {
-            batch: Batch::new(Arc::clone(&prepared.compiled), prepared.backend)?,
+            batch: new_batch(&recipe.model, &prepared.compiled, &prepared.pair_geoms, prepared.backend)?,
             states: (0..LANES).map(|_| LaneState::new(&recipe)).collect(),
             episodes: (0..LANES).map(|_| Episode::new(&recipe)).collect(),
             streams: vec![NumpyRng::from_seed(&Seed::from(0_u64)); LANES],
