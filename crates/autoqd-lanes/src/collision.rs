@@ -5,7 +5,7 @@ use crate::constraint::{Contacts, Found, finish_slot, impedance, row_weight};
 use crate::forces::rotation_vector;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
-use crate::outside::Outside;
+use crate::narrow::Outside;
 use crate::rigid::{Pose, Vec3};
 use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};

@@ -1,66 +1,13 @@
 //! Contacts of shapes that the engine has no formulas for: it finds the pairs that are near in any lane, eight worlds at a
-//! time, and asks a [`Narrow`] phase about the few lanes that are left, one after the other.
+//! time, and asks a [`Narrow`](crate::Narrow) phase about the few lanes that are left, one after the other.
 
 use crate::compile::{Bounds, Compiled, ContactLaw};
 use crate::constraint::{Contacts, Found, lanes_of};
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
-use crate::simd::{LANES, Lane, Mask};
+use crate::narrow::{GeomPose, MOST_OF_PAIR, MOST_OF_WORLD, Outside, Touching};
+use crate::simd::{LANES, Mask};
 use crate::vector::*;
-
-/// A point at which two geoms touch, or nearly so.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Touching {
-    /// Distance between the surfaces, negative if they overlap.
-    pub distance: f64,
-    /// Half way between the surfaces.
-    pub point: [f64; 3],
-    /// Unit normal from the first geom to the second.
-    pub normal: [f64; 3],
-    /// Unit tangent, or zero if any will do.
-    pub tangent: [f64; 3],
-}
-
-/// Position and rotation matrix (by rows) of a geom.
-pub type GeomPose = ([f64; 3], [f64; 9]);
-
-/// Finds the contacts of pairs whose shapes the engine does not know ([`crate::model::Shape::Other`], and pairs of known
-/// shapes without a formula).
-pub trait Narrow: Send {
-    /// Writes the contacts of a pair of [`crate::model::Model::pairs`] that are nearer than its margin, and returns how
-    /// many there are. `found` has room for [`MOST_TOUCHING`].
-    fn touch(&mut self, pair: usize, poses: [GeomPose; 2], margin: f64, found: &mut [Touching]) -> usize;
-}
-
-/// The most contacts that two geoms have.
-pub const MOST_TOUCHING: usize = 50;
-
-/// Contacts that are kept of a pair, and of all pairs of a world; what a narrow phase finds beyond is left out.
-pub(crate) const MOST_OF_PAIR: usize = 8;
-pub(crate) const MOST_OF_WORLD: usize = 96;
-
-/// The narrow phase with its buffer, and where the geoms of its pairs are.
-pub(crate) struct Outside<F> {
-    narrow: Option<Box<dyn Narrow>>,
-    found: Vec<Touching>,
-    centers: Vec<V3<F>>,
-    kept: [usize; LANES],
-}
-
-impl<F: Lane> Outside<F> {
-    pub(crate) fn new(model: &Compiled) -> Self {
-        Self {
-            narrow: None,
-            found: vec![Touching::default(); MOST_TOUCHING],
-            centers: vec![zero3(); model.outside.len()],
-            kept: [0; LANES],
-        }
-    }
-
-    pub(crate) fn set(&mut self, narrow: Box<dyn Narrow>) {
-        self.narrow = Some(narrow);
-    }
-}
 
 impl<F: Kernels> Spatial<F> {
     /// Where the boxes around the geoms are.

@@ -7,7 +7,7 @@ use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::kinematics_spatial::Spatial;
 use crate::model::Integrator;
-use crate::outside::{Narrow, Outside};
+use crate::narrow::{Narrow, Outside};
 use crate::rigid::{self, Pose, Vec3};
 use crate::simd::{LANES, Lane, Mask};
 use crate::solver::{Newton, Problem, Smooth};
@@ -173,7 +173,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             smooth: Smooth::new(&model),
             limits: Limits::new(&model),
             contacts: Contacts::new(&model),
-            outside: Outside::new(&model),
+            outside: Outside::new(model.outside.len()),
             newton: Newton::new(&model),
             integration: Integration::new(&model),
             active: 0,

@@ -270,7 +270,7 @@ impl Compiled {
     /// The most contacts one world can have at a time.
     pub(crate) fn most_contacts(&self) -> usize {
         let outside = self.contacts.iter().filter(|c| matches!(c.touch, Touch::Outside { .. })).count();
-        let outside = (outside * crate::outside::MOST_OF_PAIR).min(crate::outside::MOST_OF_WORLD);
+        let outside = (outside * crate::narrow::MOST_OF_PAIR).min(crate::narrow::MOST_OF_WORLD);
         let known: usize = self.contacts.iter().map(|c| c.touch.most_contacts()).sum();
         known + outside + self.ball_limits.len()
     }
