@@ -133,6 +133,7 @@ impl Environment for Glider {
             kind,
             size: [0.0; 3],
             points: points.to_vec(),
+            mesh: None,
             rgba,
             name: name.into(),
             body: name.into(),
