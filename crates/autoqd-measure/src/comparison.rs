@@ -24,7 +24,7 @@ const MAIN: [Metric; 3] = [
 ];
 
 /// The paper's fine-grained table, with what it leaves out.
-const FINE: [Metric; 11] = [
+const FINE: [Metric; 13] = [
     Metric("Mean Objective", 2, true, |run| run.mean_objective),
     Metric("GT Coverage", 2, true, |run| Some(run.gt.first()?.coverage as f64)),
     Metric("Vendi Score", 2, true, |run| Some(run.vendi.value)),
@@ -36,6 +36,8 @@ const FINE: [Metric; 11] = [
     Metric("Policies", 1, false, |run| Some(run.policies as f64)),
     Metric("Evaluations", 0, false, |run| Some(run.budget?.evaluations as f64)),
     Metric("Env steps (×10^6)", 2, false, |run| Some(run.budget?.env_steps as f64 / 1e6)),
+    Metric("Gradient steps", 0, false, |run| Some(run.budget?.gradient_steps? as f64)),
+    Metric("Wall time (s)", 0, false, |run| run.budget?.seconds),
 ];
 
 /// A Mann-Whitney test of one number in one task.

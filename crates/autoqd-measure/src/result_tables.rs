@@ -16,7 +16,7 @@ fn label(variant: &str, seed: Option<u64>, path: &Path) -> String {
     }
 }
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 13] = [
     "policies",
     "GT QD",
     "GT cells",
@@ -28,6 +28,8 @@ const COLUMNS: [&str; 11] = [
     "max",
     "max again",
     "env steps",
+    "gradient steps",
+    "seconds",
 ];
 
 /// The scores of every run, task by task.
@@ -59,6 +61,8 @@ fn row(run: &RunMetrics) -> Row {
         number(run.max_objective, 1),
         again,
         run.budget.map(|b| b.env_steps.to_string()),
+        run.budget.and_then(|b| b.gradient_steps).map(|steps| steps.to_string()),
+        number(run.budget.and_then(|b| b.seconds), 0),
     ];
     Row {
         label: label(&run.variant, run.seed, &run.path),

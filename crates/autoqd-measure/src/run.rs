@@ -13,12 +13,12 @@ use autoqd::config::{PolicySection, RunConfig};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{
-    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, IterationRow, KeptTask, RunFolderError, Status, read_config,
-    read_metrics, status,
+    ARCHIVE_FILE, ArchiveTable, CONFIG_FILE, FigureRow, IterationRow, KeptTask, RunFolderError, Status,
+    read_config, read_figures, read_metrics, status,
 };
 
 /// What the search spent on a population.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// Policies evaluated.
     pub evaluations: u64,
@@ -26,6 +26,23 @@ pub struct Budget {
     pub episodes: u64,
     /// Environment steps.
     pub env_steps: u64,
+    /// Steps of an optimiser along gradients of networks: updates, and steps of candidates; none for methods without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_steps: Option<u64>,
+    /// Wall time in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+/// Figures of methods that learn by gradients: updates so far, and steps of an iteration's candidates.
+const UPDATES: &str = "updates";
+const CANDIDATE_STEPS: &str = "candidate steps";
+
+/// The gradient steps that a method's figures tell of.
+fn gradient_steps(figures: &[FigureRow]) -> Option<u64> {
+    let of = |name: &'static str| figures.iter().filter(move |row| row.name == name).map(|row| row.value);
+    let updates = of(UPDATES).next_back()?;
+    Some((updates + of(CANDIDATE_STEPS).sum::<f64>()) as u64)
 }
 
 /// Where the policies of a run are.
@@ -221,6 +238,12 @@ impl Run {
         Ok(if_there(read_metrics(folder))?.unwrap_or_default())
     }
 
+    /// The numbers of the method's own; none for a table or a method without.
+    fn figures(&self) -> Result<Vec<FigureRow>, MeasureError> {
+        let Some(folder) = self.run_folder() else { return Ok(Vec::new()) };
+        Ok(if_there(read_figures(folder))?.unwrap_or_default())
+    }
+
     fn budget(&self) -> Result<Option<Budget>, MeasureError> {
         // What was spent does not depend on the parts that a program knows.
         let spent = self.status(&Registry::default())?;
@@ -229,6 +252,8 @@ impl Run {
             evaluations: spent.evaluations,
             episodes: spent.evaluations * config.episodes as u64,
             env_steps: spent.env_steps,
+            gradient_steps: gradient_steps(&self.figures()?),
+            seconds: Some(spent.seconds),
         }))
     }
 
