@@ -8,7 +8,15 @@ use autoqd::run_folder::ArchiveTable;
 /// A method and its settings for a run of seconds.
 const METHODS: [(&str, &[&str]); 3] = [
     ("sac", &["--set=sac.hidden=[16,16]", "--set=sac.iteration_steps=150", "--set=sac.buffer=400"]),
-    ("td3", &["--set=td3.hidden=[16,16]", "--set=td3.iteration_steps=150", "--set=td3.buffer=400"]),
+    (
+        "td3",
+        &[
+            "--set=td3.hidden=[16,16]",
+            "--set=td3.iteration_steps=150",
+            "--set=td3.buffer=400",
+            "--set=td3.critic_layer_norm=true",
+        ],
+    ),
     (
         "smerl",
         &[

@@ -31,7 +31,7 @@ impl PolicyNetwork {
         let (mut layers, mut places, mut start) = (Vec::new(), Vec::new(), 0);
         for shape in spec.shapes() {
             let (inputs, outputs) = (shape.inputs, shape.outputs());
-            layers.push(Layer { inputs, outputs, activation: activation(&shape) });
+            layers.push(Layer { inputs, outputs, activation: activation(&shape), normalized: false });
             let weight = |j: usize, i: usize| (start + shape.weight_index(i, j)) as u32;
             places.extend((0..inputs).flat_map(|j| (0..outputs).map(move |i| weight(j, i))));
             let bias = |i: usize| (start + shape.weight_count() + i) as u32;
@@ -100,40 +100,46 @@ fn activation(shape: &LayerShape) -> Activation {
 
 /// Buffers of a step up the value.
 #[derive(Clone, Debug, Default)]
-pub struct Climb {
+struct Climb {
     pass: Pass<f32>,
     of_critic: Pass<f32>,
     x: Vec<f32>,
-    space: Vec<f32>,
     gradient: Vec<f32>,
-    collected: Vec<f32>,
+}
+
+/// Numbers by place, for shapes whose entries share numbers.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    entries: Vec<f32>,
+    gradient: Vec<f32>,
 }
 
 impl Climb {
-    /// One step of Adam up the mean value that the first critic sees in the actions on some observations; returns that
-    /// mean before the step.
-    fn step(
+    /// Leaves the gradient of minus the mean value that the first critic sees in the actions on some observations, as
+    /// their share of a batch of `size`; returns the sum of their values.
+    fn descend(
         &mut self,
         shape: &PolicyNetwork,
-        trained: &mut [f32],
-        adam: &mut Adam,
+        entries: &[f32],
         critics: &Critics,
         observations: &[f32],
+        size: usize,
     ) -> f64 {
-        let Self { pass, of_critic, x, space, gradient, collected } = self;
+        let Self { pass, of_critic, x, gradient } = self;
         let rows = observations.len() / shape.sizes().0;
-        let entries = shape.entries(trained, space);
+        gradient.clear();
+        gradient.resize(shape.places.len(), 0.0);
+        if rows == 0 {
+            return 0.0;
+        }
         shape.network.forward(entries, observations, pass);
         beside(observations, pass.output(), rows, x);
         let (value, by_action) = critics.first_by_action(x, of_critic);
-        let share = -1.0 / rows as f32;
+        let share = -1.0 / size as f32;
         pass.gradient.clear();
         pass.gradient.extend(by_action.iter().map(|g| g * share));
-        gradient.clear();
-        gradient.resize(shape.places.len(), 0.0);
         shape.network.backward(entries, observations, pass, gradient, false);
-        adam.step(trained, shape.collect(gradient, collected));
-        value
+        value * rows as f64
     }
 }
 
@@ -151,8 +157,9 @@ pub struct ActorState {
 pub struct Actor {
     shape: PolicyNetwork,
     state: ActorState,
-    climb: Climb,
-    space: Vec<f32>,
+    /// A batch is worked on in two halves, whatever the number of threads.
+    climbs: [Climb; 2],
+    shared: Shared,
 }
 
 impl Actor {
@@ -162,7 +169,7 @@ impl Actor {
         let parameters = vec![0.0; if shape.free { shape.places.len() } else { shape.numbers }];
         let adam = Adam::new(parameters.len(), learning_rate, None);
         let state = ActorState { target: parameters.clone(), parameters, adam };
-        Self { shape, state, climb: Climb::default(), space: Vec::new() }
+        Self { shape, state, climbs: Default::default(), shared: Shared::default() }
     }
 
     /// Lengths of observation and action.
@@ -216,22 +223,37 @@ impl Actor {
 
     /// The actions on some observations, within ±1.
     pub fn actions<'p>(&mut self, observations: &[f32], pass: &'p mut Pass<f32>) -> &'p [f32] {
-        let entries = self.shape.entries(&self.state.parameters, &mut self.space);
+        let entries = self.shape.entries(&self.state.parameters, &mut self.shared.entries);
         self.shape.network.forward(entries, observations, pass);
         pass.output()
     }
 
-    /// The actions of the slow copy.
-    pub fn target_actions<'p>(&mut self, observations: &[f32], pass: &'p mut Pass<f32>) -> &'p [f32] {
-        let entries = self.shape.entries(&self.state.target, &mut self.space);
-        self.shape.network.forward(entries, observations, pass);
-        pass.output()
+    /// The actions of the slow copy, for each half of the observations.
+    pub fn target_actions(&mut self, observations: &[f32]) -> [&[f32]; 2] {
+        let (entries, network) =
+            (self.shape.entries(&self.state.target, &mut self.shared.entries), &self.shape.network);
+        let [first, second] = &mut self.climbs;
+        let halves = halves(observations, self.shape.sizes().0);
+        rayon::join(
+            || network.forward(entries, halves[0], &mut first.pass),
+            || network.forward(entries, halves[1], &mut second.pass),
+        );
+        [first.pass.output(), second.pass.output()]
     }
 
-    /// One step towards actions that the first critic values more.
+    /// One step towards actions that the first critic values more; returns the mean value before it.
     pub fn climb(&mut self, critics: &Critics, observations: &[f32]) -> f64 {
-        let ActorState { parameters, adam, .. } = &mut self.state;
-        self.climb.step(&self.shape, parameters, adam, critics, observations)
+        let Self { shape, state: ActorState { parameters, adam, .. }, climbs: [first, second], shared } =
+            self;
+        let (width, entries) = (shape.sizes().0, shape.entries(parameters, &mut shared.entries));
+        let (halves, size) = (halves(observations, width), observations.len() / width);
+        let values = rayon::join(
+            || first.descend(shape, entries, critics, halves[0], size),
+            || second.descend(shape, entries, critics, halves[1], size),
+        );
+        first.gradient.iter_mut().zip(&second.gradient).for_each(|(sum, g)| *sum += g);
+        adam.step(parameters, shape.collect(&first.gradient, &mut shared.gradient));
+        (values.0 + values.1) / size as f64
     }
 
     /// The slow copy follows.
@@ -240,21 +262,48 @@ impl Actor {
     }
 }
 
-/// Improves a policy in place by steps up the first critic's value, one per batch of observations.
-pub fn improve(
-    shape: &PolicyNetwork,
-    policy: &mut [f64],
-    critics: &Critics,
-    batches: &[Vec<f32>],
-    learning_rate: f64,
-) {
-    let mut trained = shape.trained(policy);
-    let mut adam = Adam::new(trained.len(), learning_rate, None);
-    let mut climb = Climb::default();
-    for observations in batches {
-        climb.step(shape, &mut trained, &mut adam, critics, observations);
+/// Improves policies by steps up the first critic's value; its buffers are used again for every policy.
+#[derive(Clone, Debug)]
+pub struct Improver {
+    adam: Adam,
+    climb: Climb,
+    shared: Shared,
+}
+
+impl Improver {
+    /// For policies of a shape.
+    pub fn new(shape: &PolicyNetwork, learning_rate: f64) -> Self {
+        let numbers = if shape.free { shape.places.len() } else { shape.numbers };
+        let adam = Adam::new(numbers, learning_rate, None);
+        Self { adam, climb: Climb::default(), shared: Shared::default() }
     }
-    shape.policy(&trained, policy);
+
+    /// Improves a policy in place, one step per batch of observations, with an optimiser that remembers nothing of
+    /// other policies.
+    pub fn improve(
+        &mut self,
+        shape: &PolicyNetwork,
+        policy: &mut [f64],
+        critics: &Critics,
+        batches: &[Vec<f32>],
+    ) {
+        let Self { adam, climb, shared } = self;
+        let mut trained = shape.trained(policy);
+        adam.restart();
+        for observations in batches {
+            let size = observations.len() / shape.sizes().0;
+            let entries = shape.entries(&trained, &mut shared.entries);
+            climb.descend(shape, entries, critics, observations, size);
+            adam.step(&mut trained, shape.collect(&climb.gradient, &mut shared.gradient));
+        }
+        shape.policy(&trained, policy);
+    }
+}
+
+/// The first and the second half of the rows of a matrix; the first may be shorter, or empty.
+fn halves(rows: &[f32], width: usize) -> [&[f32]; 2] {
+    let (first, second) = rows.split_at(rows.len() / width / 2 * width);
+    [first, second]
 }
 
 #[cfg(test)]
@@ -294,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_first_step_of_adam_goes_against_the_sign_of_the_finite_difference() {
-        let critics = Critics::new(4, 2, &[7], 1e-3, &mut Stream::new(8));
+        let critics = Critics::new(4, 2, &[7], false, 1e-3, &mut Stream::new(8));
         let mut stream = Stream::new(2);
         let observations: Vec<f32> = (0..4 * 30).map(|_| stream.symmetric(1.0)).collect();
         for spec in shapes() {
@@ -308,7 +357,8 @@ mod tests {
                 critics.first_by_action(&x, &mut Pass::default()).0
             };
             let mut moved = policy.clone();
-            improve(&shape, &mut moved, &critics, std::slice::from_ref(&observations), 1e-3);
+            let mut improver = Improver::new(&shape, 1e-3);
+            improver.improve(&shape, &mut moved, &critics, std::slice::from_ref(&observations));
             let mut told = 0;
             for i in 0..policy.len() {
                 let at = |delta: f64| {
@@ -325,7 +375,7 @@ mod tests {
             }
             assert!(2 * told > policy.len(), "{told} of {}", policy.len());
             let many = vec![observations.clone(); 50];
-            improve(&shape, &mut moved, &critics, &many, 1e-3);
+            improver.improve(&shape, &mut moved, &critics, &many);
             assert!(value(&moved) > value(&policy));
         }
     }

@@ -6,12 +6,16 @@ use autoqd::Error;
 use autoqd::policy::{Activation, Biases, PolicySpec, Weights};
 use autoqd_qd::Rng;
 
-use crate::actor::{Actor, improve};
-use crate::product::{add_product, matrix};
+use crate::actor::{Actor, Improver};
+use crate::dense;
+use crate::product::{add_product, matrix, set_product};
 use crate::random::Stream;
 use crate::replay::{Batch, Replay, RowShape, Transition};
 use crate::sac::{self, Sac, SacSection, normals};
 use crate::td3::{Options, Td3, Td3Section};
+
+/// Repetitions within one measurement.
+const PRODUCTS: usize = 20;
 
 /// The problem that is learned.
 #[derive(Clone, Debug)]
@@ -26,14 +30,22 @@ pub struct Sizes {
     pub batch: usize,
 }
 
-/// The least seconds of some repetitions of a piece of work.
-pub fn least(repetitions: usize, mut work: impl FnMut()) -> f64 {
-    let once = |_| {
-        let start = Instant::now();
-        work();
-        start.elapsed().as_secs_f64()
-    };
-    (0..repetitions).map(once).fold(f64::INFINITY, f64::min)
+/// The least seconds of each of several pieces of work, which take turns for so many rounds.
+pub fn least_of<const N: usize>(rounds: usize, works: &mut [Box<dyn FnMut() + '_>; N]) -> [f64; N] {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..rounds {
+        for (least, work) in least.iter_mut().zip(works.iter_mut()) {
+            let start = Instant::now();
+            work();
+            *least = least.min(start.elapsed().as_secs_f64());
+        }
+    }
+    least
+}
+
+/// Inputs and outputs of each layer, from the sizes between layers.
+fn pairs(sizes: &[usize]) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator + '_ {
+    sizes.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
 impl Sizes {
@@ -66,7 +78,7 @@ impl Sizes {
     }
 
     /// An update of SAC, with the drawing of its batch and noise.
-    pub fn sac(&self) -> impl FnMut() {
+    pub fn sac(&self) -> impl FnMut() + use<> {
         let settings = SacSection { hidden: self.hidden.clone(), ..SacSection::default() };
         let mut sac = Sac::new(sac::options(&settings, self.observation, self.action), 1);
         let (replay, mut batch, size) = (self.replay(), Batch::default(), self.batch);
@@ -82,6 +94,7 @@ impl Sizes {
         let settings = Td3Section::default();
         let options = Options {
             hidden: self.hidden.clone(),
+            critic_layer_norm: false,
             learning_rate: settings.learning_rate,
             gamma: settings.gamma as f32,
             tau: settings.tau as f32,
@@ -96,7 +109,7 @@ impl Sizes {
     }
 
     /// Two updates of TD3, of which the second one trains the actor.
-    pub fn td3(&self) -> Result<impl FnMut(), Error> {
+    pub fn td3(&self) -> Result<impl FnMut() + use<>, Error> {
         let mut td3 = self.new_td3()?;
         let (replay, mut batch, size) = (self.replay(), Batch::default(), self.batch);
         let (mut random, mut noise) = (Rng::new(1, 0), Vec::new());
@@ -110,14 +123,57 @@ impl Sizes {
     }
 
     /// One candidate of the policy-gradient emitter: ten steps.
-    pub fn improvement(&self) -> Result<impl FnMut(), Error> {
+    pub fn improvement(&self) -> Result<impl FnMut() + use<>, Error> {
         let td3 = self.new_td3()?;
         let mut random = Stream::new(3);
         let mut row = |count: usize| (0..count).map(|_| random.symmetric(1.0)).collect::<Vec<f32>>();
         let states: Vec<Vec<f32>> = (0..10).map(|_| row(self.batch * self.observation)).collect();
         let mut policy = vec![0.0; td3.actor().numbers()];
         td3.actor().policy(&mut policy);
-        Ok(move || improve(td3.actor().shape(), &mut policy, td3.critics(), &states, 1e-3))
+        let mut improver = Improver::new(td3.actor().shape(), 1e-3);
+        Ok(move || improver.improve(td3.actor().shape(), &mut policy, td3.critics(), &states))
+    }
+
+    /// The matrix products of [`Sizes::improvement`] and nothing else, in their order and with their shapes.
+    pub fn improvement_products(&self) -> impl FnMut() + use<> {
+        let policy: Vec<usize> = [&[self.observation], &self.hidden[..], &[self.action]].concat();
+        let critic: Vec<usize> = [&[self.observation + self.action], &self.hidden[..]].concat();
+        let (rows, actions, widest) =
+            (self.batch, self.action, critic.iter().chain(&policy).copied().max().unwrap_or(1));
+        let numbers = |count: usize| vec![0.25f32; count];
+        let (x, g, w) = (numbers(rows * widest), numbers(rows * widest), numbers(widest * widest));
+        let (mut y, mut of_w) = (numbers(rows * widest), numbers(widest * widest));
+        // The value of an action, one column, is a sum in both.
+        let value = numbers(widest);
+        move || {
+            for _ in 0..10 {
+                for (inputs, outputs) in pairs(&policy).chain(pairs(&critic)) {
+                    let (x, w) = (&x[..rows * inputs], &w[..inputs * outputs]);
+                    add_product(
+                        &mut y[..rows * outputs],
+                        matrix(x, rows, inputs),
+                        matrix(w, inputs, outputs),
+                    );
+                }
+                let last = *critic.last().unwrap_or(&1);
+                dense::forward(&x[..rows * last], &value[..last], &[0.0], &mut y);
+                y.resize(rows * widest, 0.0);
+                for (layer, (inputs, outputs)) in pairs(&critic).enumerate().rev() {
+                    let inputs = if layer == 0 { actions } else { inputs };
+                    let (g, w) = (&g[..rows * outputs], &w[..inputs * outputs]);
+                    let w = matrix(w, inputs, outputs).transpose();
+                    set_product(&mut y[..rows * inputs], matrix(g, rows, outputs), w);
+                }
+                for (layer, (inputs, outputs)) in pairs(&policy).enumerate().rev() {
+                    let (x, g) = (&x[..rows * inputs], matrix(&g[..rows * outputs], rows, outputs));
+                    add_product(&mut of_w[..inputs * outputs], matrix(x, rows, inputs).transpose(), g);
+                    if layer > 0 {
+                        let w = matrix(&w[..inputs * outputs], inputs, outputs).transpose();
+                        set_product(&mut y[..rows * inputs], g, w);
+                    }
+                }
+            }
+        }
     }
 
     /// Floating-point operations of the products of a pass through a network from `inputs` to `outputs`: forward, the
@@ -156,16 +212,24 @@ impl Sizes {
         10.0 * (forward + weights + inputs + q + by_inputs + by_action)
     }
 
-    /// Operations per second of this machine's product of a batch with the largest of the matrices, on one thread.
-    pub fn product_rate(&self) -> f64 {
-        let widest = self.hidden.iter().copied().max().unwrap_or(1);
-        let (a, b) = (vec![0.5f32; self.batch * widest], vec![0.25f32; widest * widest]);
-        let mut sum = vec![0.0f32; self.batch * widest];
-        let work = || {
-            (0..20).for_each(|_| {
-                add_product(&mut sum, matrix(&a, self.batch, widest), matrix(&b, widest, widest));
-            });
-        };
-        20.0 * 2.0 * (self.batch * widest * widest) as f64 / least(50, work)
+    /// Products of a batch with the largest of the matrices: what this machine can do.
+    pub fn products(&self) -> impl FnMut() + use<> {
+        let (batch, widest) = (self.batch, self.widest());
+        let (a, b) = (vec![0.5f32; batch * widest], vec![0.25f32; widest * widest]);
+        let mut sum = vec![0.0f32; batch * widest];
+        move || {
+            for _ in 0..PRODUCTS {
+                add_product(&mut sum, matrix(&a, batch, widest), matrix(&b, widest, widest));
+            }
+        }
+    }
+
+    /// Operations of [`Sizes::products`].
+    pub fn products_operations(&self) -> f64 {
+        2.0 * (PRODUCTS * self.batch * self.widest() * self.widest()) as f64
+    }
+
+    fn widest(&self) -> usize {
+        self.hidden.iter().copied().max().unwrap_or(1)
     }
 }

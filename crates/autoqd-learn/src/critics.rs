@@ -51,10 +51,17 @@ pub struct Critics {
 }
 
 impl Critics {
-    /// Critics of observations with `inputs` numbers and of actions.
-    pub fn new(inputs: usize, actions: usize, hidden: &[usize], rate: f64, random: &mut Stream) -> Self {
+    /// Critics of observations with `inputs` numbers and of actions, with or without layer normalisation.
+    pub fn new(
+        inputs: usize,
+        actions: usize,
+        hidden: &[usize],
+        normalized: bool,
+        rate: f64,
+        random: &mut Stream,
+    ) -> Self {
         let sizes: Vec<usize> = [&[inputs + actions], hidden, &[1]].concat();
-        let network = Mlp::new(&sizes, Activation::Relu, Activation::Linear);
+        let network = Mlp::new(&sizes, Activation::Relu, Activation::Linear).normalized(normalized);
         let worker = |random: &mut Stream| {
             let parameters = network.initial(random);
             let adam = Adam::new(parameters.len(), rate, None);
@@ -105,12 +112,13 @@ impl Critics {
             let Worker { critic, pass, gradient, loss } = worker;
             network.forward(&critic.parameters, x, pass);
             let errors = pass.output().iter().zip(y).map(|(q, y)| q - y);
-            *loss = errors.clone().fold(0.0, |sum, e| sum + f64::from(e) * f64::from(e));
+            *loss = errors.fold(0.0, |sum, e| sum + f64::from(e) * f64::from(e));
             *loss *= f64::from(weight) / y.len() as f64;
             let factor = 2.0 * weight / y.len() as f32;
-            let of_values: Vec<f32> = errors.map(|e| factor * e).collect();
-            pass.gradient.clear();
-            pass.gradient.extend_from_slice(&of_values);
+            let mut of_values = std::mem::take(&mut pass.gradient);
+            of_values.clear();
+            of_values.extend(pass.output().iter().zip(y).map(|(q, y)| factor * (q - y)));
+            pass.gradient = of_values;
             gradient.fill(0.0);
             network.backward(&critic.parameters, x, pass, gradient, false);
             critic.adam.step(&mut critic.parameters, gradient);
@@ -164,8 +172,8 @@ impl Critics {
 mod tests {
     use super::*;
 
-    fn critics() -> Critics {
-        Critics::new(3, 2, &[6, 5], 1e-3, &mut Stream::new(4))
+    fn critics(normalized: bool) -> Critics {
+        Critics::new(3, 2, &[6, 5], normalized, 1e-3, &mut Stream::new(4))
     }
 
     fn numbers(count: usize, seed: u64) -> Vec<f32> {
@@ -175,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_gradient_by_the_action_is_that_of_the_lower_value() {
-        let mut critics = critics();
+        let mut critics = critics(false);
         let (states, actions) = (numbers(3 * 40, 1), numbers(2 * 40, 2));
         let (mut x, mut values, mut gradient) = (Vec::new(), Vec::new(), Vec::new());
         let mut low = |actions: &[f32], gradient: &mut Vec<f32>| {
@@ -198,7 +206,7 @@ mod tests {
 
     #[test]
     fn values_approach_their_targets_and_slow_copies_lag_behind() {
-        let mut critics = critics();
+        let mut critics = critics(true);
         let (x, y) = (numbers(5 * 32, 3), numbers(32, 5));
         let first = critics.learn(&x, &y, 0.5);
         let last = (0..2000).map(|_| critics.learn(&x, &y, 0.5)).fold(0.0, |_, loss| loss);

@@ -47,6 +47,7 @@ mod dense;
 mod dvd_es;
 mod error;
 mod evaluated;
+mod layer_norm;
 mod lstm;
 mod lstm_aurora;
 mod mean;

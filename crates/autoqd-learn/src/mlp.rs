@@ -1,10 +1,11 @@
 //! Multilayer perceptrons with explicit forward and backward passes over a batch.
 //!
-//! The parameters of a network are one flat buffer, weights (a row per input) and bias of each layer in turn, so that
-//! optimisers and averages are single loops. What a pass computes on the way is kept in a [`Pass`], which is used
-//! again for every batch.
+//! The parameters of a network are one flat buffer, weights (a row per input) and bias of each layer in turn, and scale
+//! and shift of a normalised one, so that optimisers and averages are single loops. What a pass computes on the way is
+//! kept in a [`Pass`], which is used again for every batch.
 
 use crate::dense;
+use crate::layer_norm::Normalized;
 use crate::random::Stream;
 use crate::real::Real;
 use crate::wide::wide;
@@ -63,12 +64,33 @@ pub struct Layer {
     pub outputs: usize,
     /// What is applied to them.
     pub activation: Activation,
+    /// Whether they are normalised before that.
+    pub normalized: bool,
 }
 
 impl Layer {
-    /// Weights and biases.
+    /// Weights and biases, and scale and shift of a normalised layer.
     fn parameters(&self) -> usize {
-        (self.inputs + 1) * self.outputs
+        self.weights() + self.outputs * if self.normalized { 3 } else { 1 }
+    }
+
+    fn weights(&self) -> usize {
+        self.inputs * self.outputs
+    }
+
+    /// Weights, bias, scale and shift; the last two are empty where nothing is normalised.
+    fn split<'p, T>(&self, own: &'p [T]) -> [&'p [T]; 4] {
+        let (weights, rest) = own.split_at(self.weights());
+        let (bias, rest) = rest.split_at(self.outputs);
+        let (scale, shift) = rest.split_at(rest.len() / 2);
+        [weights, bias, scale, shift]
+    }
+
+    fn split_mut<'p, T>(&self, own: &'p mut [T]) -> [&'p mut [T]; 4] {
+        let (weights, rest) = own.split_at_mut(self.weights());
+        let (bias, rest) = rest.split_at_mut(self.outputs);
+        let (scale, shift) = rest.split_at_mut(rest.len() / 2);
+        [weights, bias, scale, shift]
     }
 }
 
@@ -84,6 +106,8 @@ pub struct Mlp {
 pub struct Pass<T> {
     /// Outputs of each layer.
     outputs: Vec<Vec<T>>,
+    /// Of each layer that is normalised.
+    normalized: Vec<Normalized<T>>,
     /// Gradient of the outputs of the network, before a backward pass; after it that of the inputs.
     pub gradient: Vec<T>,
     spare: Vec<T>,
@@ -91,7 +115,7 @@ pub struct Pass<T> {
 
 impl<T> Default for Pass<T> {
     fn default() -> Self {
-        Self { outputs: Vec::new(), gradient: Vec::new(), spare: Vec::new() }
+        Self { outputs: Vec::new(), normalized: Vec::new(), gradient: Vec::new(), spare: Vec::new() }
     }
 }
 
@@ -108,22 +132,33 @@ impl Mlp {
         let count = sizes.len() - 1;
         let layer = |i: usize| {
             let activation = if i + 1 == count { last } else { hidden };
-            Layer { inputs: sizes[i], outputs: sizes[i + 1], activation }
+            Layer { inputs: sizes[i], outputs: sizes[i + 1], activation, normalized: false }
         };
         Self { layers: (0..count).map(layer).collect() }
     }
 
-    /// Weights and biases of all layers.
+    /// The same with all layers but the last normalised, or none.
+    pub fn normalized(mut self, yes: bool) -> Self {
+        let hidden = self.layers.len() - 1;
+        self.layers[..hidden].iter_mut().for_each(|layer| layer.normalized = yes);
+        self
+    }
+
+    /// Parameters of all layers.
     pub fn parameters(&self) -> usize {
         self.layers.iter().map(Layer::parameters).sum()
     }
 
-    /// Random parameters as PyTorch's layers start: weights and biases uniform within 1/sqrt(inputs).
+    /// Random parameters as PyTorch's layers start: weights and biases uniform within 1/sqrt(inputs), scales 1, shifts 0.
     pub fn initial(&self, random: &mut Stream) -> Vec<f32> {
         let mut parameters = Vec::with_capacity(self.parameters());
         for layer in &self.layers {
             let limit = 1.0 / (layer.inputs as f32).sqrt();
-            parameters.extend((0..layer.parameters()).map(|_| random.symmetric(limit)));
+            parameters.extend((0..layer.weights() + layer.outputs).map(|_| random.symmetric(limit)));
+            if layer.normalized {
+                parameters.extend(std::iter::repeat_n(1.0, layer.outputs));
+                parameters.extend(std::iter::repeat_n(0.0, layer.outputs));
+            }
         }
         parameters
     }
@@ -131,12 +166,16 @@ impl Mlp {
     /// The outputs for a batch of inputs; they stay in `pass`.
     pub fn forward<T: Real>(&self, parameters: &[T], x: &[T], pass: &mut Pass<T>) {
         pass.outputs.resize(self.layers.len(), Vec::new());
+        pass.normalized.resize(self.layers.len(), Normalized::default());
         let mut rest = parameters;
         for (i, layer) in self.layers.iter().enumerate() {
             let (own, after) = rest.split_at(layer.parameters());
-            let (weights, bias) = own.split_at(layer.inputs * layer.outputs);
+            let [weights, bias, scale, shift] = layer.split(own);
             let (before, outputs) = pass.outputs.split_at_mut(i);
             dense::forward(before.last().map_or(x, Vec::as_slice), weights, bias, &mut outputs[0]);
+            if layer.normalized {
+                pass.normalized[i].forward(scale, shift, &mut outputs[0]);
+            }
             layer.activation.forward(&mut outputs[0]);
             rest = after;
         }
@@ -155,14 +194,20 @@ impl Mlp {
         let mut end = parameters.len();
         for (i, layer) in self.layers.iter().enumerate().rev() {
             let own = end - layer.parameters()..end;
-            let (weights, _) = parameters[own.clone()].split_at(layer.inputs * layer.outputs);
-            let (of_weights, of_bias) = sum[own.clone()].split_at_mut(layer.inputs * layer.outputs);
+            let [weights, _, scale, _] = layer.split(&parameters[own.clone()]);
+            let [of_weights, of_bias, of_scale, of_shift] = layer.split_mut(&mut sum[own.clone()]);
             layer.activation.backward(&pass.outputs[i], &mut pass.gradient);
+            if layer.normalized {
+                pass.normalized[i].backward(&pass.gradient, of_scale, of_shift);
+                pass.normalized[i].backward_to_sums(scale, &mut pass.gradient);
+            }
             let inputs = if i == 0 { x } else { &pass.outputs[i - 1] };
-            dense::backward(inputs, &pass.gradient, of_weights, of_bias);
             if i > 0 || to_inputs {
-                dense::backward_to_inputs(&pass.gradient, weights, layer.outputs, &mut pass.spare);
+                let of_layer = (of_weights, of_bias);
+                dense::backward_to_all((inputs, weights), &pass.gradient, of_layer, &mut pass.spare);
                 std::mem::swap(&mut pass.gradient, &mut pass.spare);
+            } else {
+                dense::backward(inputs, &pass.gradient, of_weights, of_bias);
             }
             end = own.start;
         }
@@ -176,8 +221,12 @@ impl Mlp {
         for (i, layer) in self.layers.iter().enumerate().rev() {
             let start = end - layer.parameters();
             let skipped = if i == 0 { layer.inputs - columns } else { 0 };
-            let weights = &parameters[start + skipped * layer.outputs..end - layer.outputs];
+            let [weights, _, scale, _] = layer.split(&parameters[start..end]);
             layer.activation.backward(&pass.outputs[i], &mut pass.gradient);
+            if layer.normalized {
+                pass.normalized[i].backward_to_sums(scale, &mut pass.gradient);
+            }
+            let weights = &weights[skipped * layer.outputs..];
             dense::backward_to_inputs(&pass.gradient, weights, layer.outputs, &mut pass.spare);
             std::mem::swap(&mut pass.gradient, &mut pass.spare);
             end = start;
@@ -192,7 +241,7 @@ mod tests {
     use crate::random::Stream;
 
     fn network() -> Mlp {
-        let layer = |inputs, outputs, activation| Layer { inputs, outputs, activation };
+        let layer = |inputs, outputs, activation| Layer { inputs, outputs, activation, normalized: false };
         Mlp { layers: vec![layer(3, 5, Activation::Relu), layer(5, 2, Activation::Linear)] }
     }
 
@@ -221,19 +270,24 @@ mod tests {
     fn gradients_of_parameters_and_inputs_are_those_of_finite_differences() {
         check_gradients(&network());
         check_gradients(&Mlp::new(&[3, 5, 2], Activation::Tanh, Activation::Tanh));
+        check_gradients(&Mlp::new(&[3, 5, 2], Activation::Relu, Activation::Linear).normalized(true));
+        // A single output has loops of its own.
+        check_gradients(&Mlp::new(&[3, 40, 1], Activation::Tanh, Activation::Linear));
+        check_gradients(&Mlp::new(&[3, 6, 5, 1], Activation::Tanh, Activation::Linear).normalized(true));
     }
 
     fn check_gradients(network: &Mlp) {
         let mut stream = Stream::new(2);
-        let parameters = random(32, &mut stream);
-        let (x, weights) = (random(3 * 7, &mut stream), random(2 * 7, &mut stream));
+        let parameters = random(network.parameters(), &mut stream);
+        let outputs = network.layers.last().unwrap().outputs;
+        let (x, weights) = (random(3 * 7, &mut stream), random(outputs * 7, &mut stream));
         // A sum of the outputs with random weights, so that every output has its own gradient.
         let value = |parameters: &[f64], x: &[f64]| {
             let mut pass = Pass::default();
             network.forward(parameters, x, &mut pass);
             pass.output().iter().zip(&weights).map(|(y, w)| y * w).sum::<f64>()
         };
-        let (mut pass, mut gradient) = (Pass::default(), vec![0.0; 32]);
+        let (mut pass, mut gradient) = (Pass::default(), vec![0.0; parameters.len()]);
         network.forward(&parameters, &x, &mut pass);
         pass.gradient.clone_from(&weights);
         network.backward(&parameters, &x, &mut pass, &mut gradient, true);

@@ -138,11 +138,17 @@ impl Replay {
 
     /// Fills a batch with transitions drawn uniformly, each drawn anew. The buffer must not be empty.
     pub fn sample(&self, size: usize, random: &mut Rng, batch: &mut Batch) {
+        let len = self.len();
+        self.gather((0..size).map(|_| random.index(len)), batch);
+    }
+
+    /// Fills a batch with the transitions in these places.
+    pub fn gather(&self, places: impl Iterator<Item = usize>, batch: &mut Batch) {
         let RowShape { observation, action, .. } = self.shape;
-        let (width, len) = (self.shape.width(), self.len());
+        let width = self.shape.width();
         batch.clear();
-        for _ in 0..size {
-            let row = &self.rows[random.index(len) * width..][..width];
+        for place in places {
+            let row = &self.rows[place * width..][..width];
             let (now, rest) = row.split_at(observation);
             let (done, rest) = rest.split_at(action);
             let (next, rest) = rest.split_at(observation);

@@ -73,6 +73,7 @@ impl StateAutoencoder {
                 true => Activation::Linear,
                 false => Activation::Relu,
             },
+            normalized: false,
         };
         Mlp { layers: self.matrices.chunks_exact(2).enumerate().map(layer).collect() }
     }

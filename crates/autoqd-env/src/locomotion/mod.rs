@@ -2,7 +2,6 @@
 
 mod action;
 mod builtin;
-mod disturbance;
 mod dot;
 mod draft;
 mod environment;

@@ -23,7 +23,7 @@ use autoqd_qd::Rng;
 use crate::error::LearnError;
 use crate::evaluated::{self, Evaluated, mean_return};
 use crate::replay::{Replay, RowShape, Transition};
-use walk::Walk;
+use walk::{Stepped, Walk};
 
 /// What a method does in this loop.
 pub trait Agent: Send {
@@ -167,13 +167,12 @@ impl<A: Agent> OffPolicy<A> {
     fn advance(&mut self) -> Result<Iteration, Error> {
         let pool = self.pool.clone();
         let start = Instant::now();
-        let (mut batch, mut stepping) = (Vec::new(), 0.0);
+        let (mut batch, mut stepping, mut updating) = (Vec::new(), 0.0, 0.0);
         pool.install(|| {
             for _ in 0..self.options.iteration_steps {
-                let began = Instant::now();
-                self.walk_on(&mut batch)?;
-                stepping += began.elapsed().as_secs_f64();
-                self.update()?;
+                let (both, updated) = self.step_and_update(&mut batch)?;
+                stepping += both - updated;
+                updating += updated;
             }
             Ok::<(), Error>(())
         })?;
@@ -185,9 +184,10 @@ impl<A: Agent> OffPolicy<A> {
         self.progress.population = latest;
         self.progress.iteration += 1;
         let times = Times {
-            ask: 0.0,
+            ask: trained - stepping - updating,
+            // Of the training steps only what did not pass during updates.
             evaluate: stepping + (evaluated - trained),
-            tell: trained - stepping,
+            tell: updating,
             refit: 0.0,
         };
         let Progress { iteration, totals, population, .. } = &self.progress;
@@ -204,14 +204,17 @@ impl<A: Agent> OffPolicy<A> {
             ("return".to_owned(), mean_return(population)),
             ("training return".to_owned(), recent.iter().sum::<f64>() / recent.len() as f64),
             ("training steps".to_owned(), *steps as f64),
+            ("training episodes".to_owned(), self.walk.path().episode as f64),
             ("updates".to_owned(), *updates as f64),
         ];
         figures.extend(self.agent.figures());
         figures
     }
 
-    /// One training step; `ended` gets return and length of the episode that ended with it.
-    fn walk_on(&mut self, ended: &mut Vec<(f64, f64)>) -> Result<(), Error> {
+    /// One training step and the updates due with it, at the same time: the updates draw from what was remembered before
+    /// the step. `ended` gets return and length of the episode that ended with it. Returns the seconds of both
+    /// together and those of the updates.
+    fn step_and_update(&mut self, ended: &mut Vec<(f64, f64)>) -> Result<(f64, f64), Error> {
         let mut action = [0.0; MOST_ACTIONS];
         let action = &mut action[..self.spec.action_size];
         let mut random = self.random(ACT);
@@ -220,8 +223,42 @@ impl<A: Agent> OffPolicy<A> {
         } else {
             self.agent.explore(self.walk.observation(), &mut random, action);
         }
-        let stepped = self.walk.step(action)?;
         self.progress.steps += 1;
+        let (due, random) = (self.updates_due(), &mut self.random(UPDATE));
+        let (walk, agent, replay) = (&mut self.walk, &mut self.agent, &self.replay);
+        let ((stepped, (updated, seconds)), both) = timed(|| {
+            rayon::join(
+                || walk.step(action),
+                || timed(|| (0..due).try_for_each(|_| agent.update(replay, random))),
+            )
+        });
+        updated.map_err(|Unstable { what, remedy }| LearnError::NotFinite {
+            what,
+            iteration: self.progress.iteration + 1,
+            remedy,
+        })?;
+        self.progress.updates += due;
+        self.remember(action, stepped?, ended)?;
+        Ok((both, seconds))
+    }
+
+    /// How many updates are due with the present step.
+    fn updates_due(&self) -> u64 {
+        let Progress { steps, .. } = self.progress;
+        if steps <= self.options.learning_starts || self.replay.len() == 0 {
+            return 0;
+        }
+        let due = |steps: u64| (steps as f64 * self.options.updates_per_step).floor() as u64;
+        due(steps) - due(steps - 1)
+    }
+
+    /// What a step led to goes into the buffer, and after the last step of an episode the next one begins.
+    fn remember(
+        &mut self,
+        action: &[f32],
+        stepped: Stepped,
+        ended: &mut Vec<(f64, f64)>,
+    ) -> Result<(), Error> {
         self.progress.totals.env_steps += 1;
         if !stepped.transition.diverged {
             let (observation, next_observation) = self.walk.last_step();
@@ -249,24 +286,6 @@ impl<A: Agent> OffPolicy<A> {
         Ok(())
     }
 
-    /// As many updates as are due after the last step.
-    fn update(&mut self) -> Result<(), Error> {
-        let Progress { steps, .. } = self.progress;
-        if steps <= self.options.learning_starts || self.replay.len() == 0 {
-            return Ok(());
-        }
-        let due = |steps: u64| (steps as f64 * self.options.updates_per_step).floor() as u64;
-        let updates = due(steps) - due(steps - 1);
-        let mut random = self.random(UPDATE);
-        for _ in 0..updates {
-            self.agent.update(&self.replay, &mut random).map_err(|Unstable { what, remedy }| {
-                LearnError::NotFinite { what, iteration: self.progress.iteration + 1, remedy }
-            })?;
-        }
-        self.progress.updates += updates;
-        Ok(())
-    }
-
     /// Evaluates the policies as they are now.
     fn evaluate(&mut self, iteration: u64) -> Result<Vec<Evaluated>, Error> {
         let (dimension, episodes) = (self.policy.parameter_count(), self.config.episodes);
@@ -290,15 +309,33 @@ impl<A: Agent> OffPolicy<A> {
     }
 }
 
+/// A piece of work and the seconds it took.
+fn timed<R>(work: impl FnOnce() -> R) -> (R, f64) {
+    let start = Instant::now();
+    (work(), start.elapsed().as_secs_f64())
+}
+
 /// More numbers than any action has.
 const MOST_ACTIONS: usize = 256;
 
 /// Checks what the loop needs of a task.
 pub fn check_task(spec: &EnvSpec) -> Result<(), Error> {
-    if (1..=MOST_ACTIONS).contains(&spec.action_size) {
-        return Ok(());
+    if !(1..=MOST_ACTIONS).contains(&spec.action_size) {
+        return Err(Error::invalid(
+            "length of an action",
+            spec.action_size,
+            "1 to 256 numbers for this method",
+        ));
     }
-    Err(Error::invalid("length of an action", spec.action_size, "1 to 256 numbers for this method"))
+    let bounds = spec.action_low.iter().zip(&spec.action_high);
+    match bounds.clone().find(|(low, high)| !(low.is_finite() && high.is_finite() && low < high)) {
+        None => Ok(()),
+        Some((low, high)) => Err(Error::invalid(
+            "range of an action",
+            format!("{low} to {high}"),
+            "finite bounds: the policy's outputs are scaled to them; give the actuator a control range",
+        )),
+    }
 }
 
 fn row_shape(spec: &EnvSpec, options: &Options) -> RowShape {

@@ -5,6 +5,8 @@
 
 mod random_start;
 mod section;
+#[cfg(test)]
+mod tests;
 
 pub use section::{NAME, PgSection, check};
 
@@ -15,11 +17,11 @@ use autoqd::emitter::{SearchEmitter, Seen};
 use autoqd::evaluator::{Probe, Transitions};
 use autoqd::policy::PolicySpec;
 use autoqd::registry::EmitterContext;
-use autoqd_qd::{Archive, Emitter, Feedback, Restart, Rng};
+use autoqd_qd::{Archive, Emitter, Feedback, Restart, Rng, Rows};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, improve};
+use crate::actor::{Actor, Improver};
 use crate::error::LearnError;
 use crate::mean::Mean;
 use crate::random::Stream;
@@ -73,6 +75,8 @@ pub struct PolicyGradient {
     noise: Vec<f32>,
     critic: Mean,
     greedy: f64,
+    /// Gradient steps of the present candidates.
+    candidate_steps: usize,
 }
 
 /// What is stored besides the replay buffer.
@@ -93,6 +97,7 @@ impl PolicyGradient {
         actor.start(&first);
         let options = Options {
             hidden: settings.critic_hidden.clone(),
+            critic_layer_norm: settings.critic_layer_norm,
             learning_rate: settings.critic_learning_rate,
             gamma: settings.gamma as f32,
             tau: settings.tau as f32,
@@ -114,6 +119,7 @@ impl PolicyGradient {
             noise: Vec::new(),
             critic: Mean::default(),
             greedy: f64::NAN,
+            candidate_steps: 0,
         }
     }
 
@@ -179,6 +185,19 @@ impl PolicyGradient {
     }
 }
 
+/// Elites improved by the critic, each on its own, on the same batches of states.
+fn vary(td3: &Td3, rate: f64, elites: Rows<'_>, parents: &[usize], states: &[Vec<f32>], varied: &mut [f64]) {
+    let shape = td3.actor().shape();
+    let rows = varied.par_chunks_exact_mut(elites.width()).zip(parents);
+    rows.for_each_init(
+        || Improver::new(shape, rate),
+        |improver, (row, parent)| {
+            row.copy_from_slice(elites.row(*parent));
+            improver.improve(shape, row, td3.critics(), states);
+        },
+    );
+}
+
 fn row_shape(policy: &PolicySpec) -> RowShape {
     RowShape { observation: policy.observation_size, action: policy.action_size(), extra: 0 }
 }
@@ -203,11 +222,9 @@ impl Emitter for PolicyGradient {
         }
         let parents = archive.sample(self.batch_size - 1, &mut self.random)?;
         let states = self.states();
-        let (solutions, td3, rate) = (archive.elites().solutions(), &self.td3, self.settings.learning_rate);
-        varied.par_chunks_exact_mut(size).zip(&parents).for_each(|(row, parent)| {
-            row.copy_from_slice(solutions.row(*parent));
-            improve(td3.actor().shape(), row, td3.critics(), &states, rate);
-        });
+        self.candidate_steps = states.len() * parents.len();
+        let rate = self.settings.learning_rate;
+        vary(&self.td3, rate, archive.elites().solutions(), &parents, &states, varied);
         Ok(())
     }
 
@@ -236,6 +253,7 @@ impl SearchEmitter for PolicyGradient {
             ("greedy return".to_owned(), self.greedy),
             ("critic loss".to_owned(), self.critic.take()),
             ("updates".to_owned(), self.td3.updates() as f64),
+            ("candidate steps".to_owned(), std::mem::take(&mut self.candidate_steps) as f64),
         ]
     }
 

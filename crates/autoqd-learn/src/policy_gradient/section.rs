@@ -24,6 +24,8 @@ autoqd::settings! {
         learning_rate: f64 = 1e-3 => rules::positive;
         /// Units of each hidden layer of the critics.
         critic_hidden: Vec<usize> = vec![256, 256] => rules::some(rules::count(65_536), "PGA-ME has [256, 256]");
+        /// Whether these layers are normalised (layer norm).
+        critic_layer_norm: bool = false;
         /// Updates of the critics per iteration.
         critic_steps: usize = 300 => rules::at_most(MANY);
         /// Learning rate of critics and greedy actor.

@@ -18,6 +18,8 @@ pub struct Options {
     pub actions: usize,
     /// Units of the hidden layers of all networks.
     pub hidden: Vec<usize>,
+    /// Whether those of the critics are normalised.
+    pub critic_layer_norm: bool,
     /// Of Adam, for all networks.
     pub learning_rate: f64,
     /// Discount.
@@ -81,11 +83,11 @@ impl Sac {
     /// Random networks.
     pub fn new(options: Options, seed: u64) -> Self {
         let mut random = Stream::new(seed);
-        let Options { inputs, actions, learning_rate: rate, .. } = options;
+        let Options { inputs, actions, critic_layer_norm: normalized, learning_rate: rate, .. } = options;
         let sizes: Vec<usize> = [&[inputs], &options.hidden[..], &[2 * actions]].concat();
         let network = Mlp::new(&sizes, Activation::Relu, Activation::Linear);
         let actor = network.initial(&mut random);
-        let critics = Critics::new(inputs, actions, &options.hidden, rate, &mut random);
+        let critics = Critics::new(inputs, actions, &options.hidden, normalized, rate, &mut random);
         Self {
             actor_adam: Adam::new(actor.len(), rate, None),
             alpha_adam: Adam::new(1, rate, None),
@@ -224,7 +226,16 @@ mod tests {
 
     fn options() -> Options {
         let (inputs, actions, hidden) = (4, 2, vec![8, 8]);
-        Options { inputs, actions, hidden, learning_rate: 3e-4, gamma: 0.99, tau: 0.005, entropy: None }
+        Options {
+            inputs,
+            actions,
+            hidden,
+            critic_layer_norm: false,
+            learning_rate: 3e-4,
+            gamma: 0.99,
+            tau: 0.005,
+            entropy: None,
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub fn options(settings: &SacSection, inputs: usize, actions: usize) -> Options 
         inputs,
         actions,
         hidden: settings.hidden.clone(),
+        critic_layer_norm: settings.critic_layer_norm,
         learning_rate: settings.learning_rate,
         gamma: settings.gamma as f32,
         tau: settings.tau as f32,

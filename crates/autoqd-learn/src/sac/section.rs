@@ -10,6 +10,9 @@ autoqd::settings! {
     pub struct SacSection as "sac" {
         /// Units of each hidden layer of actor and critics, with ReLU. The keys of `[policy]` do not apply.
         hidden: Vec<usize> = vec![256, 256] => rules::some(rules::count(65_536), "Stable-Baselines3 has [256, 256]");
+        /// Whether the hidden layers of the critics are normalised (layer norm). It keeps their values from running away,
+        /// and makes an update slower. Stable-Baselines3 does not.
+        critic_layer_norm: bool = false;
         /// Learning rate of Adam, for actor, critics and the weight of the entropy.
         learning_rate: f64 = 3e-4 => rules::positive;
         /// Transitions that the replay buffer holds.

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::{Actor, ActorState};
 use crate::critics::{Critic, Critics, beside};
-use crate::mlp::Pass;
 use crate::random::Stream;
 use crate::replay::Batch;
 
@@ -13,6 +12,8 @@ use crate::replay::Batch;
 pub struct Options {
     /// Units of the critics' hidden layers.
     pub hidden: Vec<usize>,
+    /// Whether those of the critics are normalised.
+    pub critic_layer_norm: bool,
     /// Of Adam.
     pub learning_rate: f64,
     /// Discount.
@@ -58,7 +59,6 @@ pub struct Td3 {
 /// Buffers of an update.
 #[derive(Default)]
 struct Scratch {
-    pass: Pass<f32>,
     next_actions: Vec<f32>,
     x: Vec<f32>,
     values: Vec<f32>,
@@ -68,7 +68,8 @@ impl Td3 {
     /// An actor with random critics.
     pub fn new(options: Options, actor: Actor, random: &mut Stream) -> Self {
         let (inputs, actions) = actor.sizes();
-        let critics = Critics::new(inputs, actions, &options.hidden, options.learning_rate, random);
+        let Options { hidden, critic_layer_norm, learning_rate, .. } = &options;
+        let critics = Critics::new(inputs, actions, hidden, *critic_layer_norm, *learning_rate, random);
         Self { options, actor, critics, updates: 0, scratch: Scratch::default() }
     }
 
@@ -121,10 +122,10 @@ impl Td3 {
 
     fn learn_critics(&mut self, batch: &Batch, noise: &[f32]) -> f64 {
         let Options { gamma, target_noise, target_noise_clip: clip, .. } = self.options;
-        let Scratch { pass, next_actions, x, values } = &mut self.scratch;
-        let proposed = self.actor.target_actions(&batch.next_observations, pass);
+        let Scratch { next_actions, x, values } = &mut self.scratch;
+        let proposed = self.actor.target_actions(&batch.next_observations);
         next_actions.clear();
-        next_actions.extend(proposed.iter().zip(noise).map(|(a, xi)| {
+        next_actions.extend(proposed.into_iter().flatten().zip(noise).map(|(a, xi)| {
             let noise = (target_noise * xi).clamp(-clip, clip);
             (a + noise).clamp(-1.0, 1.0)
         }));
@@ -164,6 +165,7 @@ mod tests {
         let spec = spec.with_activation(Activation::Relu).with_biases(Biases::All);
         let options = Options {
             hidden: vec![8, 8],
+            critic_layer_norm: false,
             learning_rate: 1e-3,
             gamma: 0.99,
             tau: 0.005,

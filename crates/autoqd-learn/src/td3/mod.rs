@@ -36,6 +36,7 @@ pub fn trainer(context: TrainerContext<'_>) -> Result<OffPolicy<Td3Agent>, Error
     let seed = derive(context.config.seed, Purpose::InitialPolicy, [0; 3]);
     let options = Options {
         hidden: settings.hidden.clone(),
+        critic_layer_norm: settings.critic_layer_norm,
         learning_rate: settings.learning_rate,
         gamma: settings.gamma as f32,
         tau: settings.tau as f32,

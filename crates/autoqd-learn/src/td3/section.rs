@@ -11,6 +11,9 @@ autoqd::settings! {
     pub struct Td3Section as "td3" {
         /// Units of each hidden layer of actor and critics, with ReLU. The keys of `[policy]` do not apply.
         hidden: Vec<usize> = vec![400, 300] => rules::some(rules::count(65_536), "Stable-Baselines3 has [400, 300]");
+        /// Whether the hidden layers of the critics are normalised (layer norm). It keeps their values from running away,
+        /// and makes an update slower. Stable-Baselines3 does not.
+        critic_layer_norm: bool = false;
         /// Learning rate of Adam, for actor and critics.
         learning_rate: f64 = 1e-3 => rules::positive;
         /// Transitions that the replay buffer holds.

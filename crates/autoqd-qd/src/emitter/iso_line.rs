@@ -43,6 +43,14 @@ impl IsoLineConfig {
         }
         Ok(IsoLineEmitter { rng: Rng::new(self.seed, 0), config: self })
     }
+
+    /// x = a + iso N(0, I) + line N(0, 1) (b - a), within the bounds; `row` holds the noise on entry and x then.
+    pub fn vary(&self, row: &mut [f64], [a, b]: [&[f64]; 2], step: f64) {
+        let along = self.line_sigma * step;
+        let ends = a.iter().zip(b);
+        row.iter_mut().zip(ends).for_each(|(x, (a, b))| *x = a + self.iso_sigma * *x + along * (b - a));
+        self.bounds.iter().for_each(|bounds| bounds.clip(row));
+    }
 }
 
 /// MAP-Elites with the iso+line operator.
@@ -67,14 +75,6 @@ impl IsoLineEmitter {
     pub fn config(&self) -> &IsoLineConfig {
         &self.config
     }
-
-    /// x = a + iso N(0, I) + line N(0, 1) (b - a); `row` holds the noise on entry.
-    fn vary(config: &IsoLineConfig, row: &mut [f64], a: &[f64], b: &[f64], step: f64) {
-        let along = config.line_sigma * step;
-        let ends = a.iter().zip(b);
-        row.iter_mut().zip(ends).for_each(|(x, (a, b))| *x = a + config.iso_sigma * *x + along * (b - a));
-        config.bounds.iter().for_each(|bounds| bounds.clip(row));
-    }
 }
 
 impl Emitter for IsoLineEmitter {
@@ -96,7 +96,7 @@ impl Emitter for IsoLineEmitter {
             let step = self.rng.normal();
             let parent =
                 |k: usize| parents.get(k).map_or(&config.x0[..], |&p| archive.elites().solutions().row(p));
-            Self::vary(config, row, parent(2 * i), parent(2 * i + 1), step);
+            config.vary(row, [parent(2 * i), parent(2 * i + 1)], step);
         }
         Ok(())
     }
