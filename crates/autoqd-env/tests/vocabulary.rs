@@ -76,6 +76,13 @@ kind = "action-rate-cost"
 weight = 0.1
 "#;
 
+const RANDOMISATION: &str = r#"
+[randomisation]
+observation_noise = 0.1
+action_delay = [1, 3]
+push = { body = "trunk", every = 0.1, speed = 0.5 }
+"#;
+
 fn quadruped(parts: &str) -> Result<LocomotionTask, String> {
     let folder = tempfile::tempdir().unwrap();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quadruped/quadruped.xml");
@@ -87,7 +94,13 @@ fn quadruped(parts: &str) -> Result<LocomotionTask, String> {
 
 #[test]
 fn a_legged_robots_task_is_the_same_on_both_simulators() {
-    let task = quadruped(PARTS).unwrap();
+    for randomisation in ["", RANDOMISATION] {
+        let task = quadruped(&format!("{PARTS}{randomisation}")).unwrap();
+        is_the_same_on_both_simulators(&task, randomisation.is_empty());
+    }
+}
+
+fn is_the_same_on_both_simulators(task: &LocomotionTask, exact: bool) {
     let mut worlds = task.make_worlds(Physics::Lanes).unwrap();
     let (width, length) = (task.spec().action_size, task.spec().observation_size);
     assert_eq!(length, 3 + 6 + 2 + width);
@@ -106,6 +119,9 @@ fn a_legged_robots_task_is_the_same_on_both_simulators() {
         assert!((transitions[5].reward - wanted.reward).abs() < 1e-7, "step {step}");
         for (got, wanted) in rows[5 * length..6 * length].iter().zip(&expected) {
             assert!((got - wanted).abs() < 1e-7 * (1.0 + wanted.abs()), "step {step}: {got} {wanted}");
+        }
+        if !exact {
+            continue;
         }
         assert_eq!(expected[length - width..], action.iter().map(|&a| f64::from(a)).collect::<Vec<_>>()[..]);
     }
@@ -152,6 +168,79 @@ fn delta_actions_add_up_and_stay_in_the_control_range() {
     }
     assert!(hip(&robot) - before > 0.3, "controls went on from step to step: {}", hip(&robot));
     assert!(robot.qpos().iter().all(|q| q.is_finite()));
+}
+
+/// Observations of an episode whose actions are all `action`.
+fn episode(task: &LocomotionTask, seed: u64, steps: usize, action: f64) -> Vec<Vec<f64>> {
+    let mut robot = task.world().unwrap();
+    let mut seen = vec![0.0; task.spec().observation_size];
+    robot.reset(Some(&Seed::from(seed)), &mut seen).unwrap();
+    let mut all = vec![seen.clone()];
+    let actions = vec![action; task.spec().action_size];
+    for _ in 0..steps {
+        robot.step(Action::F64(&actions), &mut seen).unwrap();
+        all.push(seen.clone());
+    }
+    all
+}
+
+#[test]
+fn late_actions_arrive_later() {
+    let late = quadruped(&format!("{PARTS}[randomisation]\naction_delay = [2, 2]\n")).unwrap();
+    let (moved, held) = (episode(&late, 1, 6, 0.8), episode(&late, 1, 6, 0.0));
+    // The last numbers are the action itself.
+    let body = |seen: &[f64]| seen[..9].to_vec();
+    for step in 0..=2 {
+        assert_eq!(body(&moved[step]), body(&held[step]), "step {step}: nothing has arrived");
+    }
+    assert_ne!(body(&moved[3]), body(&held[3]));
+    let drawn = quadruped(&format!("{PARTS}[randomisation]\naction_delay = [0, 2]\n")).unwrap();
+    let arrival = |seed: u64| {
+        let (moved, held) = (episode(&drawn, seed, 4, 0.8), episode(&drawn, seed, 4, 0.0));
+        (1..=4).find(|&step| body(&moved[step]) != body(&held[step])).unwrap()
+    };
+    let arrivals: std::collections::BTreeSet<_> = (0..40).map(arrival).collect();
+    assert_eq!(arrivals.into_iter().collect::<Vec<_>>(), [1, 2, 3], "all delays are drawn");
+}
+
+#[test]
+fn noise_has_its_deviation_and_pushes_come_when_due() {
+    let exact = quadruped(PARTS).unwrap();
+    let noisy = quadruped(&format!("{PARTS}[randomisation]\nobservation_noise = 0.1\n")).unwrap();
+    let (plain, blurred) = (episode(&exact, 2, 60, 0.1), episode(&noisy, 2, 60, 0.1));
+    assert_eq!(blurred, episode(&noisy, 2, 60, 0.1), "the same seed, the same noise");
+    let errors: Vec<f64> = plain.iter().flatten().zip(blurred.iter().flatten()).map(|(a, b)| b - a).collect();
+    let count = errors.len() as f64;
+    let mean = errors.iter().sum::<f64>() / count;
+    let deviation = (errors.iter().map(|e| e * e).sum::<f64>() / count).sqrt();
+    assert!(mean.abs() < 0.02 && (deviation - 0.1).abs() < 0.01, "{mean} {deviation}");
+
+    let push = "[randomisation]\npush = { body = \"trunk\", every = 0.1, speed = 3.0 }\n";
+    let pushed = quadruped(&format!("{PARTS}{push}")).unwrap();
+    let (before, after) = (episode(&exact, 2, 20, 0.1), episode(&pushed, 2, 20, 0.1));
+    let first = (0..=20).find(|&step| before[step] != after[step]).unwrap();
+    let due = (0.1 / (5.0 * exact.model().opt().timestep)).round() as usize;
+    assert_eq!(first, due + 1, "the step after the first push");
+    let speeds = |seen: &[f64]| seen[3].hypot(seen[4]);
+    assert!((speeds(&after[first]) - speeds(&before[first])).abs() > 0.1);
+}
+
+#[test]
+fn mistakes_of_randomisation_are_named() {
+    for (line, expected) in [
+        ("observation_noise = -1.0", "observation_noise must be finite and not negative"),
+        ("observation_noise = [0.1, 0.2]", "observation_noise has 2 numbers for 19"),
+        ("action_delay = [3, 1]", "action_delay = [3, 1]"),
+        ("action_delay = [0, 5000]", "at most 1000"),
+        ("push = { every = 1.0, speed = 1.0 }", "either `body` or `joints`"),
+        ("push = { body = \"trunc\", every = 1.0, speed = 1.0 }", "no body 'trunc'"),
+        ("push = { body = \"trunk\", every = 0.0, speed = 1.0 }", "`every` above zero"),
+        ("frictions = [0.5, 2.0]", "frictions"),
+    ] {
+        let error = quadruped(&format!("{PARTS}[randomisation]\n{line}\n")).err();
+        let error = error.unwrap_or_else(|| panic!("{line} is taken"));
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -103,6 +103,11 @@ impl Batch {
         self.engine.set_state(lane, qpos, qvel);
     }
 
+    /// Changes the velocities of one world, which otherwise goes on as it was.
+    pub fn set_velocities(&mut self, lane: usize, qvel: &[f64]) {
+        self.engine.set_velocities(lane, qvel);
+    }
+
     /// Sets where the solver starts: MuJoCo's `qacc_warmstart`.
     pub fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]) {
         self.engine.set_warm_start(lane, acceleration);

@@ -301,6 +301,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
 pub(crate) trait Engine: Send {
     fn set_narrow_phase(&mut self, narrow: Box<dyn Narrow>);
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]);
+    fn set_velocities(&mut self, lane: usize, qvel: &[f64]);
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]);
     fn set_control(&mut self, lane: usize, control: &[f64]);
     fn step(&mut self, active: u8, steps: usize);
@@ -336,6 +337,10 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
         write(&mut self.state.qvel, lane, qvel);
         self.state.warm_start.iter_mut().for_each(|x| x.set(lane, 0.0));
         self.diverged &= !(1 << lane);
+    }
+
+    fn set_velocities(&mut self, lane: usize, qvel: &[f64]) {
+        write(&mut self.state.qvel, lane, qvel);
     }
 
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]) {

@@ -93,7 +93,7 @@ impl Environment for Locomotion {
         self.recipe.start.draw_positions(&mut self.rng, self.data.qpos_mut());
         self.recipe.start.draw_velocities(&mut self.rng, self.data.qvel_mut());
         self.data.forward();
-        self.episode.start(&self.recipe, &self.data, observation);
+        self.episode.start(&self.recipe, &self.data, &mut self.rng, observation);
         Ok(())
     }
 
@@ -104,10 +104,14 @@ impl Environment for Locomotion {
             return Err(EnvError::NotReset { task: self.recipe.spec.name.clone() });
         }
         self.episode.remember(&self.recipe, &self.data);
+        if self.episode.is_pushed(&self.recipe) {
+            self.recipe.disturbance.push(&mut self.rng, self.data.qvel_mut());
+        }
         self.advance(action);
         self.find_touches();
         let bad = mujoco::diverged(&self.data);
-        Ok(self.episode.finish(&self.recipe, &self.data, action, bad, observation))
+        let rng = &mut self.rng;
+        Ok(self.episode.finish(&self.recipe, &self.data, action, bad, rng, observation))
     }
 
     fn measures(&self, out: &mut [f64]) {

@@ -1,5 +1,6 @@
 //! What a world keeps about its episode: rewards, health and measures, whichever simulator steps it.
 
+use super::disturbance::Late;
 use super::info;
 use super::measure::Record;
 use super::observation::Past;
@@ -7,7 +8,7 @@ use super::reward::Step;
 use super::state::State;
 use super::task::Recipe;
 use super::task_file::RewardOrder;
-use crate::{Action, Transition};
+use crate::{Action, NumpyRng, Transition};
 
 /// The bookkeeping of one episode.
 pub(crate) struct Episode {
@@ -26,6 +27,9 @@ pub(crate) struct Episode {
     /// The last action, and the controls made of it.
     previous_action: Vec<f64>,
     pub control: Vec<f64>,
+    late: Late,
+    /// The action that arrives at the actuators.
+    arrived: Vec<f64>,
     /// Per product of reward terms: its value.
     products: Vec<f64>,
 }
@@ -40,6 +44,8 @@ impl Episode {
             touches: vec![false; recipe.measures.len()],
             previous_action: vec![0.0; recipe.spec.action_size],
             control: vec![0.0; recipe.spec.action_size],
+            late: Late::new(&recipe.disturbance, recipe.spec.action_size),
+            arrived: vec![0.0; recipe.spec.action_size],
             products: vec![1.0; recipe.products],
             records: recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect(),
             place: [0.0; 2],
@@ -47,7 +53,13 @@ impl Episode {
     }
 
     /// Starts an episode and writes its first observation.
-    pub fn start(&mut self, recipe: &Recipe, state: &impl State, observation: &mut [f64]) {
+    pub fn start(
+        &mut self,
+        recipe: &Recipe,
+        state: &impl State,
+        rng: &mut NumpyRng,
+        observation: &mut [f64],
+    ) {
         self.alive = true;
         self.steps = 0;
         self.touches.fill(false);
@@ -61,13 +73,21 @@ impl Episode {
             plan.start(&mut self.control);
         }
         recipe.observe(state, &Past { action: &self.previous_action, seconds: 0.0 }, observation);
+        self.late.start(&recipe.disturbance, rng);
+        recipe.disturbance.blur(rng, observation);
+    }
+
+    /// Whether velocities are pushed before the next step.
+    pub fn is_pushed(&self, recipe: &Recipe) -> bool {
+        recipe.disturbance.pushes(self.steps)
     }
 
     /// The controls of an action.
     pub fn act(&mut self, recipe: &Recipe, action: Action<'_>) -> &[f64] {
+        self.late.pass(action, &mut self.arrived);
         match &recipe.action {
-            Some(plan) => plan.apply(action, &mut self.control),
-            None => (0..action.len()).for_each(|i| self.control[i] = action.get(i)),
+            Some(plan) => plan.apply(Action::F64(&self.arrived), &mut self.control),
+            None => self.control.copy_from_slice(&self.arrived),
         }
         &self.control
     }
@@ -89,6 +109,7 @@ impl Episode {
         state: &impl State,
         action: Action<'_>,
         bad: bool,
+        rng: &mut NumpyRng,
         observation: &mut [f64],
     ) -> Transition {
         self.steps += 1;
@@ -107,6 +128,7 @@ impl Episode {
         let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
         let diverged = bad || !finite;
         self.alive = !diverged;
+        recipe.disturbance.blur(rng, observation);
         Transition {
             reward,
             terminated: !healthy && recipe.terminate_when_unhealthy,

@@ -2,6 +2,7 @@
 
 mod action;
 mod builtin;
+mod disturbance;
 mod dot;
 mod draft;
 mod environment;

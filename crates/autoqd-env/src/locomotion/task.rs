@@ -2,6 +2,7 @@
 
 use super::Locomotion;
 use super::action::ActionPlan;
+use super::disturbance::Disturbance;
 use super::dot::Blas;
 use super::health::Rule;
 use super::info;
@@ -44,6 +45,7 @@ pub(crate) struct Recipe {
     /// What worlds tell besides observation and reward.
     pub infos: &'static [InfoSpec],
     pub action: Option<ActionPlan>,
+    pub disturbance: Disturbance,
     /// Number of products of reward terms.
     pub products: usize,
     pub notices: Vec<String>,
@@ -337,6 +339,7 @@ fn resolve(
 ) -> Result<Recipe, EnvError> {
     let names = Names { model: &model, task: &file.name };
     check_counts(file, &names)?;
+    let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
     let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
     let start = start(&file.reset, &names)?;
     let mut products = Vec::new();
@@ -345,8 +348,9 @@ fn resolve(
         rewards.push(Term::resolve(term, &start.qpos, &mut products, &names)?);
     }
     let action = file.action.as_ref().map(|map| ActionPlan::resolve(map, &start.qpos, &names)).transpose()?;
+    let observation_size = observation.iter().map(Part::size).sum();
+    let disturbance = Disturbance::resolve(&file.randomisation, observation_size, seconds_per_step, &names)?;
     let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
-    let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
     let measures = all(&file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
     let floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
     let foot_of_geom = feet(&measures, floor, &names)?;
@@ -374,6 +378,7 @@ fn resolve(
         blas: Blas::Plain,
         infos: &[],
         action,
+        disturbance,
         products: products.len(),
         notices,
         model,

@@ -45,6 +45,35 @@ pub(crate) struct TaskFile {
     /// Physics that differs from the MJCF file.
     #[serde(default)]
     pub perturbation: Perturbation,
+    /// What is random within an episode besides its start.
+    #[serde(default)]
+    pub randomisation: Randomisation,
+}
+
+/// What is random within an episode besides its start.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Randomisation {
+    /// Standard deviation of normal noise on what a policy sees: one number, or one per number of the observation.
+    pub observation_noise: Option<Scale>,
+    /// Fewest and most steps by which actions are late; drawn for every episode.
+    pub action_delay: [usize; 2],
+    /// Sudden changes of velocity.
+    pub push: Option<Pushes>,
+}
+
+/// Sudden changes of velocity.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pushes {
+    /// A free body, pushed along x and y.
+    pub body: Option<String>,
+    /// Or the joints that are pushed.
+    pub joints: Option<Vec<String>>,
+    /// Seconds between two pushes.
+    pub every: f64,
+    /// The largest change of a velocity.
+    pub speed: f64,
 }
 
 fn yes() -> bool {

@@ -197,7 +197,8 @@ impl Worlds for LaneWorlds {
         }
         // Contact forces are computed after a step only.
         state.cfrc_ext.fill([0.0; 6]);
-        self.episodes[lane].start(&self.recipe, &self.states[lane], observation);
+        let rng = &mut self.streams[lane];
+        self.episodes[lane].start(&self.recipe, &self.states[lane], rng, observation);
         Ok(())
     }
 
@@ -220,6 +221,11 @@ impl Worlds for LaneWorlds {
             state.ctrl.copy_from_slice(self.episodes[lane].act(&self.recipe, action));
             self.batch.set_control(lane, &state.ctrl);
             self.episodes[lane].remember(&self.recipe, &self.states[lane]);
+            if self.episodes[lane].is_pushed(&self.recipe) {
+                let state = &mut self.states[lane];
+                self.recipe.disturbance.push(&mut self.streams[lane], &mut state.qvel);
+                self.batch.set_velocities(lane, &state.qvel);
+            }
             mask |= 1 << lane;
         }
         self.batch.step(mask, self.recipe.frame_skip);
@@ -229,8 +235,9 @@ impl Worlds for LaneWorlds {
             let action = actions.row(lane, width);
             let bad = diverged >> lane & 1 == 1;
             let observation = &mut observations[lane * length..(lane + 1) * length];
-            let state = &self.states[lane];
-            transitions[lane] = self.episodes[lane].finish(&self.recipe, state, action, bad, observation);
+            let (state, rng) = (&self.states[lane], &mut self.streams[lane]);
+            transitions[lane] =
+                self.episodes[lane].finish(&self.recipe, state, action, bad, rng, observation);
         }
         Ok(())
     }
