@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use autoqd_qd::{AnyEmitter, Archive, Emitter, EvolutionStrategy, Feedback, Restart, Rows};
+use autoqd_qd::{AnyEmitter, Archive, Emitter, EvolutionStrategy, Feedback, Restart, Rows, StartPoint};
 
 use crate::Error;
 use crate::evaluator::{Evaluation, Probe, Record};
@@ -97,6 +97,10 @@ impl Emitter for Box<dyn SearchEmitter> {
 
     fn tell(&mut self, archive: &dyn Archive, feedback: &Feedback<'_>) -> autoqd_qd::Result<Option<Restart>> {
         self.as_mut().tell(archive, feedback)
+    }
+
+    fn restart(&mut self, archive: &dyn Archive, at: StartPoint) -> autoqd_qd::Result<Option<Restart>> {
+        self.as_mut().restart(archive, at)
     }
 }
 

@@ -114,6 +114,9 @@ fn every_archive_and_option_runs() {
         &["normalizer=frozen"],
         &["normalizer=none", "first_map=random", "weighting=false"],
         &["embedding.orthogonal=true", "embedding.scales=[0.5,1.0,2.0]", "embedding.length_normalized=true"],
+        &["first_map=uncalibrated", "bounds=follow"],
+        &["refit_emitters=restart"],
+        &["refit_emitters=new", "policy.initial=positive"],
         &["policy.kind=dense", "policy.hidden=[8]"],
         &["policy.initial=uniform", "emitter=iso-line"],
         &["episode_seeds=common", "add_mode=single", "reserve=0"],
@@ -124,6 +127,17 @@ fn every_archive_and_option_runs() {
         assert!(stats.obj_max.is_some_and(f64::is_finite), "{settings:?}");
         assert_eq!(search.totals().evaluations, 12 * 30);
     }
+}
+
+#[test]
+fn emitters_start_again_at_a_refit_if_the_setting_says_so() {
+    // One refit, three emitters.
+    let search = |setting| finish(config(&[setting, "emitters=3", "iterations=5"]));
+    let [kept, restarted, new] =
+        ["refit_emitters=keep", "refit_emitters=restart", "refit_emitters=new"].map(search);
+    assert_eq!(restarted.totals().restarts, kept.totals().restarts + 3);
+    assert_eq!(new.totals().restarts, kept.totals().restarts + 3);
+    assert!(restarted.result().elites() != new.result().elites(), "they start at different policies");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Emitter, EsEmitter, Feedback, GaussianEmitter, IsoLineEmitter, Restart};
+use super::{Emitter, EsEmitter, Feedback, GaussianEmitter, IsoLineEmitter, Restart, StartPoint};
 use crate::archive::Archive;
 use crate::error::Result;
 
@@ -59,6 +59,10 @@ impl Emitter for AnyEmitter {
 
     fn tell(&mut self, archive: &dyn Archive, feedback: &Feedback<'_>) -> Result<Option<Restart>> {
         self.get_mut().tell(archive, feedback)
+    }
+
+    fn restart(&mut self, archive: &dyn Archive, at: StartPoint) -> Result<Option<Restart>> {
+        self.get_mut().restart(archive, at)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ranker::Ranker;
-use super::{Emitter, Feedback, Restart, RestartReason};
+use super::{Emitter, Feedback, Restart, RestartReason, StartPoint};
 use crate::archive::{AddStatus, Archive};
 use crate::error::{Result, check_len};
 use crate::es::{AnyStrategy, Bounds, EvolutionStrategy, StrategyConfig};
@@ -188,11 +188,17 @@ impl<S: EvolutionStrategy> EsEmitter<S> {
         stopped.or(rule.then_some(RestartReason::Rule))
     }
 
-    /// Starts again at a random elite; at the initial point while the archive is empty.
-    fn restart(&mut self, archive: &dyn Archive, reason: RestartReason) -> Result<Restart> {
-        let elite = match archive.is_empty() {
-            true => None,
-            false => archive.elites().get(archive.sample(1, &mut self.rng)?[0]),
+    fn start_again(
+        &mut self,
+        archive: &dyn Archive,
+        at: StartPoint,
+        reason: RestartReason,
+    ) -> Result<Restart> {
+        let elite = match at {
+            StartPoint::Elite if !archive.is_empty() => {
+                archive.elites().get(archive.sample(1, &mut self.rng)?[0])
+            }
+            _ => None,
         };
         self.strategy.reset(elite.map_or(&self.config.x0, |e| e.solution))?;
         self.direction = None;
@@ -232,6 +238,10 @@ impl<S: EvolutionStrategy> Emitter for EsEmitter<S> {
         self.iterations += 1;
         self.strategy.tell(&ranking.order, parents.min(ranking.usable))?;
         let reason = self.restart_reason(ranking.flat, accepted);
-        reason.map(|reason| self.restart(archive, reason)).transpose()
+        reason.map(|reason| self.start_again(archive, StartPoint::Elite, reason)).transpose()
+    }
+
+    fn restart(&mut self, archive: &dyn Archive, at: StartPoint) -> Result<Option<Restart>> {
+        self.start_again(archive, at, RestartReason::Asked).map(Some)
     }
 }

@@ -54,6 +54,17 @@ pub enum RestartReason {
     Stopped(StopReason),
     /// The emitter's own rule.
     Rule,
+    /// Somebody called [`Emitter::restart`].
+    Asked,
+}
+
+/// Where an emitter that is asked to start again does so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartPoint {
+    /// A random elite of the archive; the initial point while the archive is empty.
+    Elite,
+    /// The point the emitter started from when it was made.
+    Initial,
 }
 
 /// An emitter started again.
@@ -86,4 +97,13 @@ pub trait Emitter: Send {
     /// # Errors
     /// When the feedback has the wrong size.
     fn tell(&mut self, archive: &dyn Archive, feedback: &Feedback<'_>) -> Result<Option<Restart>>;
+
+    /// Forgets what was learned from earlier generations and starts again, for instance because the measures have
+    /// changed. `None` from emitters that learn nothing.
+    ///
+    /// # Errors
+    /// When the archive has another size of solutions.
+    fn restart(&mut self, _archive: &dyn Archive, _at: StartPoint) -> Result<Option<Restart>> {
+        Ok(None)
+    }
 }

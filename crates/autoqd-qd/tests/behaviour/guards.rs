@@ -1,9 +1,9 @@
 //! Nothing unusual may leave a NaN behind.
 
 use autoqd_qd::{
-    AddStatus, AnyArchive, Archive, CellConfig, Centroids, CmaEs, CvtConfig, DominatedNoveltyConfig, Emitter,
-    Error, EsEmitterConfig, EvolutionStrategy, Feedback, RankOne, Ranker, RestartReason, RestartRule, Rng,
-    Rows, SelectionRule, StopReason,
+    AddStatus, AnyArchive, Archive, Batch, CellConfig, Centroids, CmaEs, CvtConfig, DominatedNoveltyConfig,
+    Emitter, Error, EsEmitterConfig, EvolutionStrategy, Feedback, GridConfig, RankOne, Ranker, RestartReason,
+    RestartRule, Rng, Rows, SelectionRule, StartPoint, StopReason,
 };
 
 use super::support::{assert_finite, batch, strategies, unit_grid};
@@ -143,6 +143,23 @@ fn a_restart_says_why_and_where() {
     assert_eq!(restart.reason, RestartReason::Stopped(StopReason::FlatValues));
     assert_eq!(restart.elite, Some(42));
     assert_eq!(emitter.strategy().mean(), [3.0]);
+}
+
+#[test]
+fn an_emitter_that_is_asked_to_starts_again_where_it_is_told() {
+    let mut archive = GridConfig::new(8, &[5, 5], &[(0.0, 1.0); 2]).build().unwrap();
+    let elite = Batch::new(Rows::new(&[3.0; 8], 8).unwrap(), &[1.0], Rows::new(&[0.5; 2], 2).unwrap());
+    archive.add(&elite.with_ids(&[42])).unwrap();
+    for (name, strategy) in strategies() {
+        let config = EsEmitterConfig::new(vec![0.5; 8], 0.1, 0).batch_size(8).strategy(strategy);
+        let mut emitter = config.build().unwrap();
+        for (at, elite, mean) in [(StartPoint::Elite, Some(42), 3.0), (StartPoint::Initial, None, 0.5)] {
+            let restart = emitter.restart(&archive, at).unwrap().expect("a strategy has something to forget");
+            assert_eq!((restart.reason, restart.elite), (RestartReason::Asked, elite), "{name}");
+            assert_eq!(emitter.strategy().mean(), [mean; 8], "{name}");
+        }
+        assert_eq!(emitter.restarts(), 2, "{name}");
+    }
 }
 
 #[test]

@@ -86,6 +86,9 @@ choice! {
         /// Each emitter its own network, uniform within ±1/sqrt(inputs) of each layer.
         #[default]
         Uniform = "uniform",
+        /// The same from 0 to 1/sqrt(inputs): what public Toeplitz policies start from. All units of a layer then push
+        /// the same way.
+        Positive = "positive",
     }
 }
 
@@ -95,8 +98,24 @@ choice! {
         /// Fitted on the first iteration's embeddings, before they are inserted.
         #[default]
         Cwpca = "cwpca",
-        /// A random projection.
+        /// A random projection, centred and scaled to the first iteration's embeddings.
         Random = "random",
+        /// A ~ N(0, 1) and b = 0, as if Algorithm 1's map were only initialised until the first refit. Its measures have
+        /// no scale, so that policies may lie outside the archive's bounds or in few of its cells.
+        Uncalibrated = "uncalibrated",
+    }
+}
+
+choice! {
+    /// What becomes of the emitters when a refit gives all elites other measures.
+    RefitEmitters {
+        /// They go on from where they are.
+        #[default]
+        Keep = "keep",
+        /// Each starts again at a random elite.
+        Restart = "restart",
+        /// Each starts again at its initial policy.
+        New = "new",
     }
 }
 

@@ -44,7 +44,7 @@ mod validate;
 mod values;
 
 pub use catalog::{Catalog, MeasuresOf, MethodFacts, PartFacts};
-pub use choices::{ArchiveKind, DnsSpace, EpisodeSeeds, FirstMap, InitialPolicy, Normalizer};
+pub use choices::{ArchiveKind, DnsSpace, EpisodeSeeds, FirstMap, InitialPolicy, Normalizer, RefitEmitters};
 pub use commented::commented_toml;
 pub use error::ConfigError;
 pub use layers::Layers;

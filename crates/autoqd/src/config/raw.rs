@@ -3,7 +3,7 @@
 use super::rules::{self, CELLS_MAX, INTEGER_MAX};
 use super::{
     ArchiveKind, Auto, Bounds, DnsSpace, EpisodeSeeds, FirstMap, Floor, InitialPolicy, Normalizer, OneOrEach,
-    Sections, restart,
+    RefitEmitters, Sections, restart,
 };
 use crate::policy::{Activation, Biases, Weights};
 use autoqd_env::{Perturbation, Physics};
@@ -97,6 +97,8 @@ crate::settings! {
         /// Elites kept aside when a refit puts two into one cell, to return at a later refit; the lowest objective
         /// leaves first. 0 forgets them, as in the paper, which loses about half of the elites at a refit.
         reserve: usize = 0 => rules::at_most(CELLS_MAX);
+        /// What becomes of the emitters when a refit gives all elites other measures.
+        refit_emitters: RefitEmitters = RefitEmitters::default();
 
         /// Worker threads. `auto` is one per core. Affects only the running time.
         threads: Auto<usize> = Auto::default() => rules::unless_auto(rules::count(4096));

@@ -60,6 +60,15 @@ impl AffineMap {
         self.scale[axis] == 0.0
     }
 
+    /// Whether every direction is of unit length or zero: true of fitted maps, which [`AffineMap::align`] can turn.
+    pub fn is_orthonormal(&self) -> bool {
+        let unit = |row: &[f64]| {
+            let square = dot(row, row);
+            square == 0.0 || (square - 1.0).abs() < 1e-6
+        };
+        self.components.chunks_exact(self.dimension).all(unit)
+    }
+
     /// Share of the total variance along each axis; 0 if there is no variance at all.
     pub fn explained(&self) -> Vec<f64> {
         let share = |v: &f64| if self.total_variance > 0.0 { v / self.total_variance } else { 0.0 };

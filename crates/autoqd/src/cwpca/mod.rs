@@ -107,8 +107,7 @@ pub fn fit<R: AsRef<[f64]>>(
     Ok(calibrate::calibrate(embeddings, mean, axes, options))
 }
 
-/// A random orthonormal projection, centred and calibrated on the given embeddings: the first map of Algorithm 1
-/// as it stands, before any refit.
+/// A random orthonormal projection, centred and calibrated on the given embeddings.
 pub fn random<R: AsRef<[f64]>>(
     embeddings: &[R],
     k: usize,
@@ -122,6 +121,24 @@ pub fn random<R: AsRef<[f64]>>(
     let mut stream = NormalStream::new(seed, b"firstmap");
     let axes = decompose::random_axes(embeddings, &weights, &mean, k, || stream.normal());
     Ok(calibrate::calibrate(embeddings, mean, axes, options))
+}
+
+/// A ~ N(0, 1) and b = 0, which sees no embeddings at all. Its rows are its components, with a scale of 1.
+pub fn uncalibrated(dimension: usize, k: usize, seed: u64) -> AffineMap {
+    let mut stream = NormalStream::new(seed, b"firstmap");
+    let a: Vec<f64> = std::iter::repeat_with(|| stream.normal()).take(k * dimension).collect();
+    AffineMap {
+        measures: k,
+        dimension,
+        components: a.clone(),
+        a,
+        b: vec![0.0; k],
+        mean: vec![0.0; dimension],
+        scale: vec![1.0; k],
+        offset: vec![0.0; k],
+        variance: vec![0.0; k],
+        total_variance: 0.0,
+    }
 }
 
 /// Checks the data and returns the length of an embedding.

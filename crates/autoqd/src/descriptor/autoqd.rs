@@ -154,6 +154,9 @@ impl Descriptor for AutoQd {
         self.state.map = Some(match self.options.first_map {
             FirstMap::Cwpca => cwpca::fit(&rows, elites.objectives, k, &self.options.fit)?,
             FirstMap::Random => cwpca::random(&rows, k, &self.options.fit, self.options.first_map_seed)?,
+            FirstMap::Uncalibrated => {
+                cwpca::uncalibrated(self.features.dimension(), k, self.options.first_map_seed)
+            }
         });
         Ok(())
     }
@@ -173,7 +176,7 @@ impl Descriptor for AutoQd {
         let Some(k) = self.options.measures else { return Ok(RefitReport::default()) };
         let mut map = cwpca::fit(&self.rows(elites), elites.objectives, k, &self.options.fit)?;
         let mut report = RefitReport { explained: map.explained().iter().sum(), ..RefitReport::default() };
-        if let Some(previous) = &self.state.map {
+        if let Some(previous) = self.state.map.as_ref().filter(|map| map.is_orthonormal()) {
             let turn = map.align(previous)?;
             report.turned_degrees = turn.principal_degrees.last().copied().unwrap_or(0.0);
         }

@@ -17,6 +17,16 @@ use crate::random::NormalStream;
 /// # Ok::<(), autoqd::Error>(())
 /// ```
 pub fn uniform(spec: &PolicySpec, seed: u64) -> Vec<f64> {
+    drawn(spec, seed, |u| 2.0 * u - 1.0)
+}
+
+/// As [`uniform`], from 0 to 1/sqrt(inputs): what public implementations of Toeplitz policies start from.
+pub fn positive(spec: &PolicySpec, seed: u64) -> Vec<f64> {
+    drawn(spec, seed, |u| u)
+}
+
+/// Each parameter as `shape` makes it of a number from [0, 1), in units of its layer's 1/sqrt(inputs).
+fn drawn(spec: &PolicySpec, seed: u64, shape: fn(f64) -> f64) -> Vec<f64> {
     let mut stream = NormalStream::new(seed, b"initial ");
     let mut parameters = Vec::with_capacity(spec.parameter_count());
     if spec.filter.is_some() {
@@ -25,7 +35,7 @@ pub fn uniform(spec: &PolicySpec, seed: u64) -> Vec<f64> {
     }
     for layer in spec.shapes() {
         let bound = 1.0 / (layer.inputs as f64).sqrt();
-        let draw = || bound * (2.0 * stream.uniform() - 1.0);
+        let draw = || bound * shape(stream.uniform());
         parameters.extend(std::iter::repeat_with(draw).take(layer.parameter_count()));
     }
     parameters

@@ -19,7 +19,7 @@ mod spec;
 mod stored;
 
 pub use crate::kernels::{Activation, Weights};
-pub use initial::uniform;
+pub use initial::{positive, uniform};
 pub use network::Policy;
 pub use parameters::{FilterParameters, LayerGradient, LayerParameters, LayerShape, Parameters, Place};
 pub use spec::{Biases, FilterSpec, LayerSpec, PolicySpec, Squash};

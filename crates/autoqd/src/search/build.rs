@@ -97,6 +97,7 @@ pub(super) fn scheduler(
         let x0 = match config.policy.initial {
             InitialPolicy::Zeros => vec![0.0; policy.parameter_count()],
             InitialPolicy::Uniform => policy::uniform(policy, seed(Purpose::InitialPolicy)),
+            InitialPolicy::Positive => policy::positive(policy, seed(Purpose::InitialPolicy)),
         };
         let (sigma0, batch_size, seed) = (*sigma0, config.batch_size, seed(Purpose::Emitters));
         registry.emitter(EmitterContext { config, registry, policy, index, x0, sigma0, batch_size, seed })

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use autoqd_qd::{Archive, Batch, Population, RedescribeReport, Rows, redescribe_together};
+use autoqd_qd::{
+    Archive, Batch, Emitter, Population, RedescribeReport, Rows, StartPoint, redescribe_together,
+};
 
 use super::Search;
 use super::build::FEATURES;
 use super::outside::{best_fifth, share_outside};
 use crate::Error;
+use crate::config::RefitEmitters;
 use crate::descriptor::{Elites, RefitReport};
 use crate::trainer::Refit;
 
@@ -62,7 +65,24 @@ impl Search {
         archives.reserved = self.reserve.len();
         let alive = self.alive();
         self.descriptor.retain(&alive);
+        if fit == Fit::Anew {
+            self.restart_emitters()?;
+        }
         Ok(Refit { descriptor, archives, elites_before, reembedded })
+    }
+
+    /// What the emitters have learned is about measures that are no more: they start again if the settings say so.
+    fn restart_emitters(&mut self) -> Result<(), Error> {
+        let at = match self.config.refit_emitters {
+            RefitEmitters::Keep => return Ok(()),
+            RefitEmitters::Restart => StartPoint::Elite,
+            RefitEmitters::New => StartPoint::Initial,
+        };
+        for emitter in self.scheduler.emitters_mut() {
+            let restart = emitter.restart(&self.archive, at)?;
+            self.totals.restarts += u64::from(restart.is_some());
+        }
+        Ok(())
     }
 
     /// Gives every elite of both archives and the reserve its new measures and rebuilds all three.
