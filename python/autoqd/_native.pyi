@@ -22,6 +22,7 @@ def run(
     out: _Path | None,
     max_seconds: float | None,
     max_env_steps: int | None,
+    engine: tuple[str | None, str | None, bool, int | None, float | None],
     listen: _Listen,
 ) -> tuple[str, str]: ...
 def resume(
@@ -31,6 +32,7 @@ def resume(
     checkpoint_every: int | None,
     max_seconds: float | None,
     max_env_steps: int | None,
+    engine: tuple[str | None, str | None, bool, int | None, float | None],
     listen: _Listen,
 ) -> tuple[str, str]: ...
 def gif(frames: NDArray[np.uint8], rate: float) -> bytes: ...
@@ -89,6 +91,13 @@ class Search:
 class Answerer:
     def __init__(self, task: str, facts: Mapping[str, Any], policy: str) -> None: ...
     def answer(self, request: bytes) -> bytes: ...
+
+class JobAnswerer:
+    def __init__(self, job: bytes, folder: _Path) -> None: ...
+    def canary(self) -> str: ...
+    def answer(self, request: bytes) -> bytes: ...
+
+def canary_digests() -> list[tuple[str, str]]: ...
 
 class VectorWorlds:
     def __init__(

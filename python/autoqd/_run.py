@@ -22,6 +22,11 @@ def run(
     callbacks=(),
     max_seconds=None,
     max_env_steps=None,
+    engine=None,
+    address=None,
+    allow_mixed=False,
+    chunk=None,
+    worker_timeout=None,
     **settings,
 ):
     """Searches a task for many good and different policies, and returns the finished `Run`.
@@ -52,6 +57,12 @@ def run(
             called before the first and after the last iteration; `autoqd.loggers` has some.
         max_seconds: Stops, with a checkpoint, after this time.
         max_env_steps: Stops, with a checkpoint, after this many environment steps of the whole run.
+        engine: Where policies are evaluated: in this process, or "ray" for a Ray cluster (docs/cluster.md). What is found
+            is the same.
+        address: The cluster of the engine; by default the one that is found, or a new one on this machine.
+        allow_mixed: Accept workers whose bits differ from this machine's; the run is marked as not bit-exact.
+        chunk: Candidates that a worker gets at a time; by default chosen from measured times.
+        worker_timeout: Seconds after which a worker that does not answer is given up, by default 300.
         **settings: Any setting of docs/config-reference.md. Those of a section are a dict, ``policy={"hidden": [32]}``,
             or have a dotted name, ``**{"policy.hidden": [32]}``.
 
@@ -75,9 +86,10 @@ def run(
     for name, value in [("task", task), ("method", method), ("seed", seed)]:
         if value is not None:
             settings[name] = value
+    on = (engine, address, allow_mixed, chunk, worker_timeout)
 
     def start(listen):
-        return _native.run(preset, config, settings, out, max_seconds, max_env_steps, listen)
+        return _native.run(preset, config, settings, out, max_seconds, max_env_steps, on, listen)
 
     return _work(start, progress, callbacks)
 
@@ -93,6 +105,11 @@ def resume(
     callbacks=(),
     max_seconds=None,
     max_env_steps=None,
+    engine=None,
+    address=None,
+    allow_mixed=False,
+    chunk=None,
+    worker_timeout=None,
 ):
     """Continues a run where it stopped; the result is the same as if it had never stopped.
 
@@ -103,6 +120,7 @@ def resume(
         threads: Worker threads.
         checkpoint_every: Iterations between checkpoints.
         progress, callbacks, max_seconds, max_env_steps: As for `run`.
+        engine, address, allow_mixed, chunk, worker_timeout: As for `run`; a run may change its engine.
 
     Example:
         >>> import autoqd, tempfile
@@ -116,9 +134,10 @@ def resume(
         from autoqd._reading import Run
 
         _gym.register_function(Run(path).task, env)
+    on = (engine, address, allow_mixed, chunk, worker_timeout)
 
     def start(listen):
-        return _native.resume(path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, listen)
+        return _native.resume(path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, on, listen)
 
     return _work(start, progress, callbacks)
 

@@ -1,5 +1,8 @@
 """Environments for tests, written in Python."""
 
+import contextlib
+import os
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
@@ -10,9 +13,10 @@ class Point(gymnasium.Env):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
-    def __init__(self, render_mode=None, discrete=False, nested=False, steps=20, fail_at=None):
+    def __init__(self, render_mode=None, discrete=False, nested=False, steps=20, fail_at=None, crash=None):
         self.render_mode = render_mode
         self._discrete, self._nested, self._steps, self._fail_at = discrete, nested, steps, fail_at
+        self._crash = crash
         box = spaces.Box(-np.inf, np.inf, (2,), np.float64)
         self.observation_space = spaces.Dict({"place": box, "speed": box}) if nested else spaces.Box(-10, 10, (4,), np.float32)
         self.action_space = spaces.Discrete(4, start=1) if discrete else spaces.Box(-1, 1, (2,), np.float32)
@@ -30,6 +34,11 @@ class Point(gymnasium.Env):
         self._count += 1
         if self._count == self._fail_at:
             raise RuntimeError("the point is lost")
+        if self._crash is not None and self._count == 10:
+            # The first to get here takes the file and ends its process.
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._crash)
+                os._exit(1)
         self._speed = 0.9 * self._speed + 0.1 * action
         self._place = self._place + self._speed
         reward = -float(np.abs(self._place - 1.0).sum())

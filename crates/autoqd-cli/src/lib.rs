@@ -19,6 +19,7 @@ mod cluster_command;
 mod compare_command;
 mod config_command;
 mod describe_command;
+mod engine_args;
 mod env_command;
 mod eval_command;
 mod explore_command;

@@ -12,6 +12,7 @@ use autoqd_env::Physics;
 use autoqd_measure::{Bench, Format, LoadedRun, Progress, Table, name_variants, task_name};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::engine_args::EngineArgs;
 use crate::notes::note;
 use crate::run_args::RunsArg;
 
@@ -37,6 +38,8 @@ pub struct SimulationArgs {
     /// reference (libmujoco or Box2D), lanes (the batched one), or auto (lanes where it supports the model)
     #[arg(long, default_value = "reference", value_parser = physics)]
     physics: Physics,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 impl SimulationArgs {
@@ -49,7 +52,7 @@ impl SimulationArgs {
 
     /// Where policies are rolled out.
     pub fn bench(&self, registry: &Registry) -> anyhow::Result<Bench> {
-        bench(registry, self.threads)
+        bench(&self.engine.apply(registry)?, self.threads)
     }
 }
 

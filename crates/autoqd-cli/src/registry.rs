@@ -9,6 +9,11 @@ pub fn registry() -> Registry {
     let mut registry = Registry::default();
     autoqd_learn::register(&mut registry);
     registry.register_tasks_of("gym:", |name, _| Err(needs_python(name)));
+    registry.register_engine("ray", |_| {
+        let message = "the engine 'ray' needs the program that comes with the Python package, and Ray: install the wheel \
+                       and `pip install 'ray==2.60.*'` (see docs/cluster.md)";
+        Err(Error::Descriptor(message.into()))
+    });
     registry
 }
 

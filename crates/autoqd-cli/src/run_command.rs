@@ -10,6 +10,7 @@ use autoqd::registry::Registry;
 use autoqd::run_folder::{RunFolder, status};
 use autoqd::runner::{Changes, Limits, Runner};
 
+use crate::engine_args::EngineArgs;
 use crate::fresh_returns::{fresh_returns, outside_note};
 use crate::layer_args::LayerArgs;
 use crate::progress::Progress;
@@ -26,6 +27,8 @@ pub struct RunArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 /// Limits of `run` and `resume`.
@@ -57,10 +60,13 @@ pub struct ResumeArgs {
     own_task: bool,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 /// Starts a run.
 pub fn run(args: &RunArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let registry = &args.engine.apply(registry)?;
     let (_, config) = args.layers.resolve(registry)?;
     let path = args.out.clone().unwrap_or_else(|| RunFolder::default_path(&config));
     let runner = Runner::create(&path, config, registry)?;
@@ -69,6 +75,7 @@ pub fn run(args: &RunArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::
 
 /// Continues a run.
 pub fn resume(args: &ResumeArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let registry = &args.engine.apply(registry)?;
     let changes = Changes {
         iterations: args.iterations,
         threads: args.threads,

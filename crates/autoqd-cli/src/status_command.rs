@@ -81,6 +81,9 @@ fn print(status: &Status, out: &mut dyn Write) -> std::io::Result<()> {
         status.env_steps,
         number(status.env_steps_per_second)
     )?;
+    if let Some(reason) = &status.inexact {
+        writeln!(out, "  not bit-exact   {reason}")?;
+    }
     writeln!(out, "  time            {:.0} s", status.seconds)
 }
 

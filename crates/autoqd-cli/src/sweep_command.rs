@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use autoqd_measure::{Job, Outcome, Sweep, SweepWork};
 
+use crate::engine_args::EngineArgs;
 use crate::measuring::print_json;
 use crate::notes::note;
 use crate::progress::Progress;
@@ -35,6 +36,8 @@ pub struct SweepArgs {
     dry_run: bool,
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 /// Runs the command: exit code 1 if a run failed.
@@ -44,7 +47,7 @@ pub fn run(args: &SweepArgs, registry: &Registry, out: &mut dyn Write) -> anyhow
     jobs.iter().try_for_each(Job::check)?;
     let outcomes = match args.dry_run {
         true => jobs.iter().map(|job| job.outcome(registry)).collect(),
-        false => work(&jobs, args, registry)?,
+        false => work(&jobs, args, &args.engine.apply(registry)?)?,
     };
     let failed = outcomes.iter().filter(|o| o.error.is_some()).count();
     if args.json {

@@ -1,7 +1,8 @@
 //! The shared recipe of a task.
 
-use crate::{EnvError, EnvSpec, Environment, SingleWorld, Worlds};
+use crate::{EnvError, EnvSpec, Environment, Perturbation, SingleWorld, Worlds};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Which simulator runs the worlds of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -55,6 +56,66 @@ pub trait Task: Send + Sync {
     /// Which simulator [`Task::make_worlds`] uses and why, for people to read.
     fn physics_note(&self, _physics: Physics) -> String {
         "reference simulator".to_owned()
+    }
+
+    /// What the task can be loaded from again, here or on another machine; none for one that was made in code.
+    fn origin(&self) -> Option<&TaskOrigin> {
+        None
+    }
+}
+
+/// What a task is loaded from.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TaskOrigin {
+    /// Its name, or the path of its file.
+    pub name: String,
+    /// How its physics is changed.
+    pub perturbation: Perturbation,
+}
+
+/// A task that knows what it was loaded from, and is otherwise the task inside.
+pub struct LoadedTask {
+    /// The task inside.
+    pub task: Arc<dyn Task>,
+    /// What it was loaded from.
+    pub origin: TaskOrigin,
+}
+
+impl Task for LoadedTask {
+    fn spec(&self) -> &EnvSpec {
+        self.task.spec()
+    }
+
+    fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
+        self.task.make()
+    }
+
+    fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+        self.task.make_worlds(physics)
+    }
+
+    fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
+        self.task.make_gymnasium()
+    }
+
+    fn make_gymnasium_worlds(&self) -> Result<Box<dyn Worlds>, EnvError> {
+        self.task.make_gymnasium_worlds()
+    }
+
+    fn notices(&self) -> &[String] {
+        self.task.notices()
+    }
+
+    fn digests(&self) -> Vec<TaskDigest> {
+        self.task.digests()
+    }
+
+    fn physics_note(&self, physics: Physics) -> String {
+        self.task.physics_note(physics)
+    }
+
+    fn origin(&self) -> Option<&TaskOrigin> {
+        Some(&self.origin)
     }
 }
 

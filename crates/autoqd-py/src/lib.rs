@@ -5,11 +5,14 @@
 
 #![deny(missing_docs)]
 
+mod canary;
 mod errors;
 mod gym;
 mod math;
 mod policy;
 mod program;
+mod ray;
+mod ray_worker;
 mod reader;
 mod registry;
 mod ribs;
@@ -36,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     reader::register(module)?;
     search::register(module)?;
     workers::register(module)?;
+    ray_worker::register(module)?;
     ribs::register(module)?;
     vec_env::register(module)?;
     single_env::register(module)?;

@@ -3,7 +3,7 @@
 use autoqd::config::PartFacts;
 use autoqd::registry::Registry;
 
-use crate::{gym, workers};
+use crate::{gym, ray, workers};
 
 /// What the program has, and environments of Gymnasium.
 pub fn registry() -> Registry {
@@ -12,5 +12,6 @@ pub fn registry() -> Registry {
     let facts =
         PartFacts::new("The threads of this process; for tasks written in Python, processes of their own.");
     registry.register_evaluator("local", facts, workers::evaluator);
+    ray::register_engine(&mut registry);
     registry
 }

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use autoqd::config::{Layers, RunConfig};
 use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError, StartReport};
+use autoqd::registry::{EngineOptions, Registry};
 use autoqd::run_folder::{Row, RunFolder};
 use autoqd::runner::{Changes, Limits, Runner, absolute_task};
 use autoqd::trainer::Refit;
@@ -28,7 +29,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// `listen(event, facts)` hears what happens, and the run ends with a checkpoint when it returns true.
 #[pyfunction]
-#[pyo3(signature = (preset, config, settings, out, max_seconds, max_env_steps, listen))]
+#[pyo3(signature = (preset, config, settings, out, max_seconds, max_env_steps, engine, listen))]
 #[allow(clippy::too_many_arguments)]
 fn run(
     py: Python<'_>,
@@ -38,11 +39,12 @@ fn run(
     out: Option<PathBuf>,
     max_seconds: Option<f64>,
     max_env_steps: Option<u64>,
+    engine: EngineArguments,
     listen: Py<PyAny>,
 ) -> PyResult<(PathBuf, &'static str)> {
     let settings = values::table(settings)?;
     py.detach(|| {
-        let registry = registry();
+        let registry = on_engine(engine)?;
         let config = layered(preset.as_deref(), config, settings)?;
         let path = out.unwrap_or_else(|| RunFolder::default_path(&config));
         let runner = Runner::create(&path, config, &registry).map_err(exception)?;
@@ -52,7 +54,7 @@ fn run(
 
 /// Continues a run.
 #[pyfunction]
-#[pyo3(signature = (path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, listen))]
+#[pyo3(signature = (path, iterations, threads, checkpoint_every, max_seconds, max_env_steps, engine, listen))]
 #[allow(clippy::too_many_arguments)]
 fn resume(
     py: Python<'_>,
@@ -62,13 +64,23 @@ fn resume(
     checkpoint_every: Option<u64>,
     max_seconds: Option<f64>,
     max_env_steps: Option<u64>,
+    engine: EngineArguments,
     listen: Py<PyAny>,
 ) -> PyResult<(PathBuf, &'static str)> {
     py.detach(|| {
         let changes = Changes { iterations, threads, checkpoint_every, ..Changes::default() };
-        let runner = Runner::resume(&path, changes, &registry()).map_err(exception)?;
+        let runner = Runner::resume(&path, changes, &on_engine(engine)?).map_err(exception)?;
         work(runner, Limits { max_seconds, max_env_steps }, listen)
     })
+}
+
+/// Name of an engine, address, whether bits may differ, candidates at a time, and seconds to wait for a worker.
+type EngineArguments = (Option<String>, Option<String>, bool, Option<usize>, Option<f64>);
+
+fn on_engine(engine: EngineArguments) -> PyResult<Registry> {
+    let (name, address, allow_mixed, chunk, worker_timeout) = engine;
+    let options = EngineOptions { address, allow_mixed, chunk, worker_timeout };
+    registry().on_engine(name.as_deref().unwrap_or("local"), &options).map_err(exception)
 }
 
 /// Where settings given in Python are said to come from.

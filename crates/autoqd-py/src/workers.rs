@@ -51,7 +51,7 @@ impl ProcessEvaluator {
 }
 
 /// An exception as an error, from which it comes back as it is.
-fn raised(error: PyErr) -> Error {
+pub fn raised(error: PyErr) -> Error {
     Error::Descriptor(Box::new(error))
 }
 

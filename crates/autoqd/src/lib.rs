@@ -73,6 +73,7 @@ pub mod parts;
 pub mod policy;
 pub mod random;
 pub mod registry;
+pub mod remote;
 pub mod run_folder;
 pub mod runner;
 pub mod search;

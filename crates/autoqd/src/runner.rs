@@ -9,6 +9,7 @@ use toml::{Table, Value};
 
 use crate::Error;
 use crate::config::{Layers, RunConfig, check_resume};
+use crate::evaluator::Evaluator;
 use crate::memory::most_threads;
 use crate::observer::{EndReason, IterationReport, Observer, StartReport};
 use crate::parts::Parts;
@@ -87,7 +88,7 @@ impl Runner {
     fn new(trainer: Box<dyn Trainer>, folder: RunFolder, mut notices: Vec<String>) -> Result<Self, Error> {
         notices.extend(trainer.notices());
         notices.extend(threads_notice(trainer.config()));
-        let machine = Machine::this(trainer.iteration(), &trainer.physics_note());
+        let machine = machine_of(&*trainer);
         notices.extend(folder.go_on_with(machine)?);
         let logs = folder.logs(trainer.iteration())?;
         let seconds_before = read_timing(folder.path())?.last().map_or(0.0, |row| row.seconds);
@@ -160,7 +161,9 @@ impl Runner {
 
     fn iterate(&mut self, start: Instant, observer: &mut dyn Observer) -> Result<(), Error> {
         let (before, began) = (self.trainer.totals().env_steps, Instant::now());
-        let iteration = self.trainer.step()?;
+        let outcome = self.trainer.step();
+        self.tell_news(observer)?;
+        let iteration = outcome?;
         let seconds = began.elapsed().as_secs_f64();
         let steps = self.trainer.totals().env_steps - before;
         let timing = TimingRow {
@@ -184,6 +187,19 @@ impl Runner {
         let every = self.trainer.config().checkpoint_every;
         if self.trainer.iteration().is_multiple_of(every) && !self.trainer.finished() {
             self.checkpoint(observer)?;
+        }
+        Ok(())
+    }
+
+    /// Tells and records what happened to the evaluations, whether or not the iteration could be done.
+    fn tell_news(&self, observer: &mut dyn Observer) -> Result<(), Error> {
+        let Some(evaluator) = self.trainer.evaluator() else { return Ok(()) };
+        for text in evaluator.news() {
+            self.folder.note(self.trainer.iteration(), &text)?;
+            observer.on_notice(&text)?;
+        }
+        if evaluator.inexact().is_some() {
+            self.folder.go_on_with(machine_of(&*self.trainer))?;
         }
         Ok(())
     }
@@ -234,6 +250,12 @@ impl Runner {
             physics: self.trainer.physics_note(),
         }
     }
+}
+
+/// What a trainer computes with from now on.
+fn machine_of(trainer: &dyn Trainer) -> Machine {
+    let inexact = trainer.evaluator().and_then(Evaluator::inexact);
+    Machine { inexact, ..Machine::this(trainer.iteration(), &trainer.physics_note()) }
 }
 
 /// The note about a checkpoint that holds parts of a later version.

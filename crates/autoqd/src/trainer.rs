@@ -11,7 +11,7 @@ use autoqd_qd::RedescribeReport;
 use crate::Error;
 use crate::config::RunConfig;
 use crate::descriptor::RefitReport;
-use crate::evaluator::Work;
+use crate::evaluator::{Evaluator, Work};
 use crate::parts::{Parts, PutParts};
 use crate::policy::PolicySpec;
 use crate::run_folder::{ArchiveTable, IterationRow, Tensor};
@@ -120,9 +120,14 @@ pub trait Trainer: Send {
         Vec::new()
     }
 
+    /// What rolls its policies out, if it has one evaluator for that.
+    fn evaluator(&self) -> Option<&dyn Evaluator> {
+        None
+    }
+
     /// How far the evaluation in progress is, if that can be seen.
     fn work(&self) -> Option<Arc<Work>> {
-        None
+        self.evaluator().and_then(Evaluator::work)
     }
 
     /// The iteration of the next refit, if there is one.

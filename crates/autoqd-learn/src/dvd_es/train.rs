@@ -5,11 +5,9 @@
 //! | `dvd-es` | 1 | iteration, what was spent, agents, bandit, states, population |
 //! | `dvd-es/adam` | 1 | the moments of all agents' weights |
 
-use std::sync::Arc;
-
 use autoqd::Error;
 use autoqd::config::RunConfig;
-use autoqd::evaluator::Work;
+use autoqd::evaluator::Evaluator;
 use autoqd::parts::{Parts, PutParts, put_value};
 use autoqd::policy::PolicySpec;
 use autoqd::run_folder::ArchiveTable;
@@ -71,8 +69,8 @@ impl Trainer for DvdEs {
         self.evaluator.physics_note()
     }
 
-    fn work(&self) -> Option<Arc<Work>> {
-        self.evaluator.work()
+    fn evaluator(&self) -> Option<&dyn Evaluator> {
+        Some(&*self.evaluator)
     }
 
     fn step(&mut self) -> Result<Iteration, Error> {

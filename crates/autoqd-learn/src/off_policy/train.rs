@@ -56,6 +56,10 @@ impl<A: Agent> Trainer for OffPolicy<A> {
         format!("training on the reference simulator, evaluations on: {}", self.evaluator.physics_note())
     }
 
+    fn evaluator(&self) -> Option<&dyn autoqd::evaluator::Evaluator> {
+        Some(&*self.evaluator)
+    }
+
     fn notices(&self) -> Vec<String> {
         vec![memory_note(row_shape(&self.spec, &self.options), self.options.buffer)]
     }

@@ -130,7 +130,11 @@ fn one_run(run: &RunView, status: &Status) -> String {
     if let Some(mean) = status.mean_objective {
         text += &format!(" and {} on average", number(mean));
     }
-    text + "."
+    text += ".";
+    if let Some(reason) = &status.inexact {
+        text += &format!(" Not bit-exact: {reason}.");
+    }
+    text
 }
 
 /// Where the parts of a report of several runs are.

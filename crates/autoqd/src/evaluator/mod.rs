@@ -163,4 +163,14 @@ pub trait Evaluator: Send + Sync {
     fn work(&self) -> Option<Arc<Work>> {
         None
     }
+
+    /// What has happened since this was last asked and a user should know, such as workers that were lost.
+    fn news(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why the evaluations may not be those of this machine to the bit; nothing where they are.
+    fn inexact(&self) -> Option<String> {
+        None
+    }
 }

@@ -20,6 +20,7 @@ use crate::Error;
 
 const REQUEST: &[u8; 8] = b"AQDREQ01";
 const RESPONSE: &[u8; 8] = b"AQDRSP01";
+pub(crate) const JOB: &[u8; 8] = b"AQDJOB01";
 
 /// Candidates to evaluate, and what to collect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,12 +93,12 @@ impl Response {
     }
 }
 
-fn seal<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
+pub(crate) fn seal<T: Serialize>(magic: &[u8; 8], value: &T) -> Result<Vec<u8>, Error> {
     let payload = postcard::to_allocvec(value).map_err(|e| Error::Wire { reason: e.to_string() })?;
     Ok([&magic[..], blake3::hash(&payload).as_bytes(), &payload].concat())
 }
 
-fn open<T: DeserializeOwned>(magic: &[u8; 8], bytes: &[u8]) -> Result<T, Error> {
+pub(crate) fn open<T: DeserializeOwned>(magic: &[u8; 8], bytes: &[u8]) -> Result<T, Error> {
     let wrong = |reason: &str| Error::Wire { reason: reason.to_owned() };
     let rest = bytes
         .strip_prefix(magic)

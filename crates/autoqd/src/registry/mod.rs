@@ -5,18 +5,20 @@
 //! folder, resume, measuring and the explorer.
 
 mod emitters;
+mod engines;
 mod evaluators;
 mod methods;
 mod tasks;
 
 pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection};
+pub use engines::{Engine, EngineOptions};
 pub use evaluators::EvaluatorContext;
 pub use methods::{DescriptorContext, MethodKind, TrainerContext};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autoqd_env::{Perturbation, Task, TaskFiles};
+use autoqd_env::{LoadedTask, Perturbation, Task, TaskFiles, TaskOrigin};
 
 use crate::Error;
 use crate::config::{Catalog, MethodFacts, PartFacts, RunConfig, Section};
@@ -24,6 +26,7 @@ use crate::descriptor::Descriptor;
 use crate::emitter::SearchEmitter;
 use crate::evaluator::{Evaluator, ProbeKind, ProbeKinds};
 use emitters::BuildEmitter;
+use engines::BuildEngine;
 use evaluators::BuildEvaluator;
 use tasks::{BuildTask, BuildTaskOf};
 
@@ -52,6 +55,9 @@ pub struct Registry {
     tasks: BTreeMap<String, BuildTask>,
     task_prefixes: BTreeMap<String, BuildTaskOf>,
     probes: ProbeKinds,
+    engines: BTreeMap<String, BuildEngine>,
+    /// Where `local` evaluations happen, if not in this process.
+    engine: Option<Arc<dyn Engine>>,
 }
 
 impl Default for Registry {
@@ -94,6 +100,8 @@ impl Registry {
             tasks: BTreeMap::new(),
             task_prefixes: BTreeMap::new(),
             probes: ProbeKinds::default(),
+            engines: BTreeMap::new(),
+            engine: None,
         }
     }
 
@@ -208,12 +216,17 @@ impl Registry {
     /// Builds an evaluator by its name.
     pub fn evaluator(&self, name: &str, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> {
         self.catalog.evaluator(name)?;
-        self.evaluators[name](context)
+        match &self.engine {
+            Some(engine) if name == "local" => engine.evaluator(context),
+            _ => self.evaluators[name](context),
+        }
     }
 
     /// A registered or built-in task by name, or the task of a file.
     pub fn task(&self, name: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, Error> {
-        tasks::find(&self.tasks, &self.task_prefixes, name, perturbation)
+        let task = tasks::find(&self.tasks, &self.task_prefixes, name, perturbation)?;
+        let origin = TaskOrigin { name: name.to_owned(), perturbation: *perturbation };
+        Ok(Arc::new(LoadedTask { task, origin }))
     }
 
     /// The task of a run, perturbed as its configuration says.

@@ -8,8 +8,9 @@ use super::machine::{Machine, go_on_with};
 use super::manifest::Manifest;
 use super::{
     ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE,
-    MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE,
-    RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile, write_atomic,
+    MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE, PREVIOUS_CHECKPOINT_FILE,
+    REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile,
+    write_atomic,
 };
 use crate::Error;
 use crate::config::RunConfig;
@@ -119,6 +120,7 @@ impl RunFolder {
             TRAINING_FILE,
             FIGURES_FILE,
             TIMING_FILE,
+            NOTICES_FILE,
             EVENTS_FILE,
             LOCK_FILE,
         ];
@@ -151,6 +153,15 @@ impl RunFolder {
     /// Records what the run is computed with from now on; the answer is what a user should know about a change.
     pub fn go_on_with(&self, machine: Machine) -> Result<Option<String>, RunFolderError> {
         go_on_with(&self.path, machine)
+    }
+
+    /// Adds a line about what happened before an iteration was done.
+    pub fn note(&self, iteration: u64, text: &str) -> Result<(), RunFolderError> {
+        let path = self.path.join(NOTICES_FILE);
+        let file = fs::OpenOptions::new().create(true).append(true).open(&path);
+        let line = format!("{iteration}\t{}\n", text.replace('\n', " "));
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.map_err(|e| RunFolderError::io("write", &path, e))
     }
 
     /// Writes a checkpoint of the parts that `write` puts; the one before is kept until the next.

@@ -18,6 +18,9 @@ pub struct Machine {
     pub cpu: String,
     /// The simulator.
     pub simulator: String,
+    /// Why the bytes are not those of one machine, where machines of several kinds worked on the run together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inexact: Option<String>,
 }
 
 impl Machine {
@@ -26,7 +29,7 @@ impl Machine {
     pub fn this(after_iteration: u64, physics_note: &str) -> Self {
         let simulator = physics_note.split(['(', ',', ';']).next().unwrap_or(physics_note).trim().to_owned();
         let program = concat!("autoqd ", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { after_iteration, program, cpu: cpu(), simulator }
+        Self { after_iteration, program, cpu: cpu(), simulator, inexact: None }
     }
 }
 
@@ -65,7 +68,11 @@ pub(super) fn go_on_with(run: &Path, now: Machine) -> Result<Option<String>, Run
             let (run, old, new) = (run.to_owned(), last.simulator, now.simulator);
             return Err(RunFolderError::SimulatorChanged { run, old, new });
         }
-        Some(last) if (&last.cpu, &last.simulator) == (&now.cpu, &now.simulator) => return Ok(None),
+        Some(last)
+            if (&last.cpu, &last.simulator, &last.inexact) == (&now.cpu, &now.simulator, &now.inexact) =>
+        {
+            return Ok(None);
+        }
         _ => {}
     }
     let notice = machines.last().filter(|last| last.cpu != now.cpu).map(|last| {

@@ -12,6 +12,7 @@
 //!   checkpoint.aqd                  everything needed to continue exactly
 //!   checkpoint.prev.aqd             the checkpoint before, until the next one is safe
 //!   machine.json                    the kinds of CPU and the simulator that the run was computed with
+//!   notices.log                     what happened on the way, where something did: workers that were lost, for instance
 //!   manifest.json                   checksums of the result files of a run that has ended
 //!   run.lock                        held while a process works in the folder
 //! ```
@@ -77,5 +78,7 @@ pub const PREVIOUS_CHECKPOINT_FILE: &str = "checkpoint.prev.aqd";
 pub const REJECTED_CHECKPOINT_FILE: &str = "checkpoint.rejected.aqd";
 /// What the run was computed with.
 pub const MACHINE_FILE: &str = "machine.json";
+/// What happened to a run on its way and a user should know, one line each: workers that were lost, for instance.
+pub const NOTICES_FILE: &str = "notices.log";
 /// Checksums of a run that has ended.
 pub const MANIFEST_FILE: &str = "manifest.json";

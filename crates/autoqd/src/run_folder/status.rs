@@ -5,7 +5,7 @@ use super::csv_log::last_row;
 use super::lock::holder_of;
 use super::{
     CHECKPOINT_FILE, Checkpoint, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, RunFolderError, TIMING_FILE,
-    read_config,
+    read_config, read_machines,
 };
 use crate::config::Catalog;
 use serde::Serialize;
@@ -66,6 +66,8 @@ pub struct Status {
     pub env_steps_per_second: Option<f64>,
     /// Seconds of computing, over all sessions.
     pub seconds: f64,
+    /// Why the bytes are not those of one machine, where machines of several kinds worked on the run together.
+    pub inexact: Option<String>,
 }
 
 /// Reads the status of a run without loading its archive or checkpoint.
@@ -101,6 +103,7 @@ pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, Ru
         env_steps: metrics.env_steps,
         env_steps_per_second: finite(metrics.env_steps as f64 / timing.seconds),
         seconds: timing.seconds,
+        inexact: read_machines(folder)?.into_iter().find_map(|machine| machine.inexact),
     })
 }
 

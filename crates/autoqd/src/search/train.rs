@@ -1,7 +1,6 @@
 //! The search as a trainer: what a run folder stores of it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use autoqd_env::EnvSpec;
 use autoqd_qd::{AnyArchive, Archive, Population};
@@ -10,7 +9,7 @@ use super::Search;
 use super::build::{FEATURES, HAND_DESIGNED, STATISTICS};
 use crate::Error;
 use crate::config::RunConfig;
-use crate::evaluator::Work;
+use crate::evaluator::Evaluator;
 use crate::parts::{Parts, PutParts};
 use crate::policy::PolicySpec;
 use crate::run_folder::{ArchiveTable, Block, Tensor};
@@ -53,8 +52,8 @@ impl Trainer for Search {
         self.scheduler.emitters().iter().flat_map(|emitter| emitter.notices()).collect()
     }
 
-    fn work(&self) -> Option<Arc<Work>> {
-        self.evaluator.work()
+    fn evaluator(&self) -> Option<&dyn Evaluator> {
+        Some(&*self.evaluator)
     }
 
     fn next_refit(&self) -> Option<u64> {

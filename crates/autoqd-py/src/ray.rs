@@ -1,0 +1,131 @@
+//! Evaluation on a Ray cluster: candidates go out in chunks as bytes and come back in their order.
+//!
+//! Workers, timeouts and everything else that is Ray's is in `python/autoqd/_ray.py` and its neighbours.
+
+use std::sync::Arc;
+
+use autoqd::Error;
+use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe, wire};
+use autoqd::policy::PolicySpec;
+use autoqd::registry::{Engine, EngineOptions, EvaluatorContext, Registry};
+use autoqd::remote::Job;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::canary;
+use crate::gym;
+use crate::workers::raised;
+
+/// Registers the engine `ray`, for the tasks that the registry has by now.
+pub fn register_engine(registry: &mut Registry) {
+    let tasks = registry.clone();
+    registry.register_engine("ray", move |options| {
+        let cluster = Python::attach(|py| connect(py, options)).map_err(raised)?;
+        Ok(Arc::new(RayEngine { cluster, tasks: tasks.clone() }))
+    });
+}
+
+fn connect(py: Python<'_>, options: &EngineOptions) -> PyResult<Py<PyAny>> {
+    let arguments = PyDict::new(py);
+    arguments.set_item("address", &options.address)?;
+    arguments.set_item("allow_mixed", options.allow_mixed)?;
+    arguments.set_item("chunk", options.chunk)?;
+    arguments.set_item("worker_timeout", options.worker_timeout)?;
+    let module = PyModule::import(py, "autoqd._ray")?;
+    Ok(module.getattr("connect")?.call((), Some(&arguments))?.unbind())
+}
+
+/// The cluster that this process is connected to: `autoqd._ray.Cluster`.
+struct RayEngine {
+    cluster: Py<PyAny>,
+    tasks: Registry,
+}
+
+impl Engine for RayEngine {
+    fn evaluator(&self, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error> {
+        let job = Job::new(&context, &self.tasks)?;
+        let name = context.task.spec().name.clone();
+        let physics_note = match name.starts_with(gym::PREFIX) {
+            true => format!("{name}, on a Ray cluster"),
+            false => format!("{}; on a Ray cluster", context.task.physics_note(context.physics)),
+        };
+        let canary = canary::of_task(&context.local()?, &PolicySpec::from_json(job.policy())?)?;
+        let bytes = job.to_bytes()?;
+        let pool = Python::attach(|py| -> PyResult<Py<PyAny>> {
+            let arguments = (&name, PyBytes::new(py, &bytes), canary);
+            Ok(self.cluster.bind(py).call_method1("job", arguments)?.unbind())
+        });
+        Ok(Arc::new(RayEvaluator { pool: pool.map_err(raised)?, physics_note }))
+    }
+}
+
+impl Drop for RayEngine {
+    /// Workers keep their CPUs only as long as somebody uses them.
+    fn drop(&mut self) {
+        // There is nobody to tell of an error, and nothing to release once the interpreter has gone.
+        Python::try_attach(|py| self.cluster.bind(py).call_method0("release").map(drop).ok());
+    }
+}
+
+/// Sends candidates to the workers of a cluster.
+struct RayEvaluator {
+    /// `autoqd._ray_evaluations.Evaluations`.
+    pool: Py<PyAny>,
+    physics_note: String,
+}
+
+impl RayEvaluator {
+    fn lengths(&self, candidates: usize) -> PyResult<Vec<usize>> {
+        Python::attach(|py| self.pool.bind(py).call_method1("plan", (candidates,))?.extract())
+    }
+
+    fn answers(&self, requests: &[Vec<u8>], lengths: Vec<usize>) -> PyResult<Vec<Vec<u8>>> {
+        Python::attach(|py| {
+            let requests: Vec<_> = requests.iter().map(|request| PyBytes::new(py, request)).collect();
+            let answers = self.pool.bind(py).call_method1("answers", (requests, lengths))?;
+            answers.try_iter()?.map(|answer| answer?.extract::<Vec<u8>>()).collect()
+        })
+    }
+}
+
+impl Evaluator for RayEvaluator {
+    fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error> {
+        let lengths = self.lengths(candidates.len()).map_err(raised)?;
+        let (mut requests, mut first) = (Vec::with_capacity(lengths.len()), 0);
+        for length in &lengths {
+            let part = Candidates {
+                parameters: &candidates.parameters[first * candidates.dimension..]
+                    [..length * candidates.dimension],
+                seeds: &candidates.seeds[first * candidates.episodes..][..length * candidates.episodes],
+                ..candidates
+            };
+            requests.push(wire::Request::new(part, probes).to_bytes()?);
+            first += length;
+        }
+        let answers = self.answers(&requests, lengths.clone()).map_err(raised)?;
+        let mut evaluations = Vec::with_capacity(candidates.len());
+        for (answer, length) in answers.iter().zip(lengths) {
+            let response = wire::Response::from_bytes(answer)?;
+            if response.evaluations.len() != length {
+                let reason = format!("{} evaluations of {length} candidates", response.evaluations.len());
+                return Err(Error::Wire { reason });
+            }
+            evaluations.extend(response.evaluations);
+        }
+        Ok(evaluations)
+    }
+
+    fn physics_note(&self) -> String {
+        self.physics_note.clone()
+    }
+
+    fn news(&self) -> Vec<String> {
+        let said = Python::attach(|py| self.pool.bind(py).call_method0("news")?.extract());
+        said.unwrap_or_else(|error: PyErr| vec![error.to_string()])
+    }
+
+    fn inexact(&self) -> Option<String> {
+        let said = Python::attach(|py| self.pool.bind(py).call_method0("inexact")?.extract());
+        said.unwrap_or_else(|error: PyErr| Some(error.to_string()))
+    }
+}
