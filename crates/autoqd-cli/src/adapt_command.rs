@@ -121,10 +121,12 @@ fn print(found: &Adaptation, args: &AdaptArgs, out: &mut dyn Write) -> anyhow::R
 #[derive(serde::Serialize)]
 struct Picked {
     setting: String,
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     run: PathBuf,
     policy: u64,
     best: Estimate,
     /// A list that other commands accept.
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     file: PathBuf,
 }
 

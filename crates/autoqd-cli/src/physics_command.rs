@@ -140,17 +140,17 @@ fn run_compare(args: &CompareArgs, registry: &Registry, out: &mut dyn Write) -> 
 fn print_comparison(found: &PhysicsComparison, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(
         out,
-        "{}: {} policies, {} seeds each, on libmujoco and on the {}",
-        found.task, found.policies, found.seeds, found.lanes
+        "{}: {} policies, {} seeds each, on {} and on the {}",
+        found.task, found.policies, found.seeds, found.reference, found.lanes
     )?;
     writeln!(
         out,
         "{:<16}{:>12}{:>12}{:>24}{:>9}{:>9}{:>9}{:>9}{:>8}",
-        "", "libmujoco", "lanes", "difference", "paired p", "KS", "KS p", "each p", "apart"
+        "", "reference", "lanes", "difference", "paired p", "KS", "KS p", "each p", "apart"
     )?;
     found.quantities.iter().try_for_each(|quantity| print_quantity(quantity, found.policies, out))?;
     if found.diverged != [0; 3] {
-        writeln!(out, "diverged episodes: {:?} (libmujoco, lanes, lanes with other seeds)", found.diverged)?;
+        writeln!(out, "diverged episodes: {:?} (reference, lanes, lanes with other seeds)", found.diverged)?;
     }
     let verdict = if found.indistinguishable() { "not distinguishable" } else { "DIFFERENT" };
     writeln!(

@@ -22,6 +22,7 @@ pub enum Row {
     /// A run that cannot.
     Damaged {
         /// Its folder.
+        #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
         path: PathBuf,
         /// What is wrong.
         error: String,

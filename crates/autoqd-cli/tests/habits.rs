@@ -254,3 +254,36 @@ fn every_shell_gets_completions_and_every_command_a_page() {
         assert!(text.contains(word), "{page}");
     }
 }
+
+#[test]
+fn a_finished_run_that_is_resumed_does_not_announce_iterations_43_to_42() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    small_run(&run, 0);
+    let said = String::from_utf8_lossy(&output(&["resume", text(&run)]).stderr).into_owned();
+    assert!(said.contains("all 4 iterations are done already"), "{said}");
+    assert!(!said.contains("5 to 4"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_name_is_not_utf8_is_searched_and_measured_like_any_other() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join(std::ffi::OsStr::from_bytes(b"r\xff\xfen"));
+    let on_run = |args: &[&str]| {
+        let output = autoqd(args).arg(&run).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args:?}: {error}");
+        output.stdout
+    };
+    on_run(&[&["run", "point-maze"][..], &SMALL, &["--out"]].concat());
+    on_run(&["resume", "--iterations=5"]);
+    on_run(&["eval", "--episodes=2"]);
+    assert!(run.join("eval/metrics.json").exists());
+    on_run(&["report", "--behaviours=1", "--seconds=0.2"]);
+    for command in ["status", "verify"] {
+        let found: serde_json::Value = serde_json::from_slice(&on_run(&[command, "--json"])).unwrap();
+        assert!(found["path"].as_str().unwrap().ends_with("r\u{fffd}\u{fffd}n"), "{found}");
+    }
+}

@@ -49,13 +49,29 @@ fn check_and_compare_take_the_policies_of_a_run() {
     let output = autoqd(&compare);
     let printed = text(&output.stdout);
     assert!(output.status.success(), "{printed}{}", text(&output.stderr));
-    assert!(printed.contains("hopper: 8 policies, 6 seeds each"), "{printed}");
+    assert!(
+        printed.contains("hopper: 8 policies, 6 seeds each, on libmujoco and on the lanes engine"),
+        "{printed}"
+    );
     assert!(printed.contains("\nnot distinguishable"), "{printed}");
     for quantity in ["return", "episode length", "foot"] {
         assert!(printed.contains(&format!("\n{quantity} ")), "{printed}");
     }
     let again = autoqd(&[&compare[..], &["--threads=1"]].concat());
     assert_eq!(text(&again.stdout), printed, "the same for any number of threads");
+}
+
+#[test]
+fn a_task_with_one_simulator_is_not_compared_with_itself() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run");
+    let run = run.to_str().expect("a path in UTF-8");
+    let made = autoqd(&["run", "point-maze", "--preset=quick", "--set=iterations=2", "--out", run]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let output = autoqd(&["physics", "compare", run]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("has one simulator only"), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
 }
 
 #[test]

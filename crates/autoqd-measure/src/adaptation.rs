@@ -84,6 +84,7 @@ pub struct ReturnBox {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptationCurve {
     /// The run folder or file.
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     pub path: PathBuf,
     /// Method and what tells it from the others.
     pub variant: String,

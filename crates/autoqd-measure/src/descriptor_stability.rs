@@ -27,6 +27,7 @@ const PART: usize = 8;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DescriptorStability {
     /// The run whose descriptor it is.
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     pub path: PathBuf,
     /// Its method.
     pub variant: String,

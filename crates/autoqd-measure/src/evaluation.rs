@@ -39,6 +39,7 @@ pub struct GtScore {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunMetrics {
     /// The run folder or file.
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     pub path: PathBuf,
     /// Task.
     pub task: String,

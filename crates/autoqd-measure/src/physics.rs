@@ -48,13 +48,15 @@ impl Default for PhysicsOptions {
 pub struct PhysicsComparison {
     /// The task.
     pub task: String,
-    /// What the policies ran on besides libmujoco.
+    /// The reference simulator.
+    pub reference: String,
+    /// What the policies ran on besides it.
     pub lanes: String,
     /// Policies compared.
     pub policies: usize,
     /// Episodes per policy and sample.
     pub seeds: usize,
-    /// Episodes that diverged on libmujoco, on lanes with the same seeds, and on lanes with others.
+    /// Episodes that diverged on the reference, on lanes with the same seeds, and on lanes with others.
     pub diverged: [usize; 3],
     /// Return, length and the hand-designed measures.
     pub quantities: Vec<QuantityComparison>,
@@ -97,11 +99,11 @@ pub struct QuantityComparison {
 
 /// Rolls out policies of a population on both simulators and compares the outcomes.
 ///
-/// Three samples per policy: libmujoco, lanes with the same seeds (the paired test), and lanes with other seeds (the
+/// Three samples per policy: the reference, lanes with the same seeds (the paired test), and lanes with other seeds (the
 /// distribution tests, which need independent samples).
 ///
 /// # Errors
-/// If the lanes engine does not support the task, or there is no policy to compare.
+/// If the task has one simulator only, the lanes engine does not support it, or there is no policy to compare.
 pub fn compare_physics(
     population: &LoadedRun,
     options: PhysicsOptions,
@@ -115,6 +117,10 @@ pub fn compare_physics(
     }
     let task = population.task(bench.registry())?;
     let spec = task.spec().clone();
+    if task.physics_note(Physics::Reference) == task.physics_note(Physics::Lanes) {
+        let reason = format!("task '{}' has one simulator only, so there is nothing to compare", spec.name);
+        return Err(MeasureError::run(&population.path, reason));
+    }
     progress.start("simulators", (3 * chosen.len() * options.seeds) as u64);
     let mut sides = Sides::new(population, task, options, bench)?;
     let samples = [
@@ -124,6 +130,7 @@ pub fn compare_physics(
     ];
     let quantities = (0..2 + spec.measures.len()).map(|q| quantity(&spec, &samples, q, options.seed));
     Ok(PhysicsComparison {
+        reference: sides.reference.physics_note(),
         lanes: sides.lanes.physics_note(),
         policies: chosen.len(),
         seeds: options.seeds,

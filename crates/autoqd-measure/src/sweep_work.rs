@@ -16,6 +16,7 @@ use crate::sweep::Job;
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Outcome {
     /// Folder of the run.
+    #[serde(serialize_with = "autoqd::run_folder::serialize_path")]
     pub path: PathBuf,
     /// new, running, stopped, finished or failed.
     pub state: &'static str,

@@ -136,6 +136,9 @@ fn start_line(report: &StartReport) -> String {
     let StartReport { task, method, seed, iteration, iterations, threads, candidates, parameters, physics } =
         report;
     let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    if iteration >= iterations {
+        return format!("{task}, {method}, seed {seed}: all {iterations} iterations are done already");
+    }
     format!(
         "{task}, {method}, seed {seed}: iterations {} to {iterations} of {candidates} policies with {parameters} \
          parameters; {threads}, {physics}",

@@ -27,6 +27,7 @@ pub enum RunState {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     /// Folder of the run.
+    #[serde(serialize_with = "super::serialize_path")]
     pub path: PathBuf,
     /// Task.
     pub task: String,

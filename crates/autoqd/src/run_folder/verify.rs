@@ -25,6 +25,7 @@ pub struct FileCheck {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// Folder of the run.
+    #[serde(serialize_with = "super::serialize_path")]
     pub path: PathBuf,
     /// Whether every file is sound.
     pub ok: bool,
