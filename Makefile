@@ -41,6 +41,7 @@ test: native web
 # The attacks of tests/attack at length: about an hour; SECONDS is the time of each of them.
 attack: SECONDS ?= 700
 attack: native web
+	scripts/other-cpus.sh
 	AUTOQD_ATTACK_SECONDS=$(SECONDS) cargo test --release -p autoqd-cli --test attack -- --nocapture --test-threads=1
 
 # The wheel, in target/wheels, and installed into the environment .venv of this checkout.

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use crate::run::{LoadedRun, Run};
 
 /// Settings that do not make a run another variant.
-const IGNORED: [&str; 6] = ["task", "method", "seed", "threads", "checkpoint_every", "physics"];
+const IGNORED: [&str; 7] = ["task", "method", "seed", "threads", "checkpoint_every", "physics", "arithmetic"];
 
 /// Names every run after its method and those settings in which the runs of the method differ, for instance
 /// `autoqd embedding.features=10`. Where several settings differ, the value that more than half of the runs have goes

@@ -245,7 +245,7 @@ impl AffineMap {
     /// The same map with its axes reordered and their signs changed to follow another map.
     fn aligned(&self, previous: &Self) -> PyResult<Self> {
         let mut map = self.0.clone();
-        map.align(&previous.0).map_err(exception)?;
+        map.align(&previous.0, Default::default()).map_err(exception)?;
         Ok(Self(map))
     }
 }
@@ -263,8 +263,13 @@ fn fit_cwpca(
 ) -> PyResult<AffineMap> {
     let points = points(&embeddings)?;
     let objectives = objectives.as_slice().map_err(unusable)?;
-    let options =
-        CwPcaOptions { weighted, low_quantile: quantiles.0, high_quantile: quantiles.1, flat_range };
+    let options = CwPcaOptions {
+        weighted,
+        low_quantile: quantiles.0,
+        high_quantile: quantiles.1,
+        flat_range,
+        ..Default::default()
+    };
     let fit = || {
         let rows: Vec<&[f64]> = (0..points.len()).map(|i| points.row(i)).collect();
         cwpca::fit(&rows, objectives, measures, &options)

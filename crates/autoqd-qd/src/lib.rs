@@ -68,9 +68,8 @@
 //!
 //! * Archive arithmetic and strategies are pyribs': recorded runs replay (cells, status and identities exactly, values
 //!   to 1e-12, states to 1e-9). The page `docs/coming-from-pyribs.md` lists every deliberate difference.
-//! * Equal seeds give equal bytes, for any number of threads. (The matrix products of full CMA-ES use the widest vector
-//!   unit of the CPU, so its last bits may differ between kinds of CPU; everything else is the same everywhere.)
-//!   Everything implements serde's traits and continues after loading as if nothing had happened.
+//! * Equal seeds give equal bytes, for any number of threads. They are the same on every CPU, unless
+//!   [`Arithmetic::Native`] is asked for. Everything implements serde's traits and continues after loading as if nothing had happened.
 //! * A candidate with a non-finite number is never stored, ranks last, and is counted; strict mode makes it an error.
 //!   No sequence of calls leaves a NaN in a state; a strategy that would is restarted and reports why ([`Restart`]).
 #![deny(missing_docs)]
@@ -81,6 +80,7 @@ mod batch;
 mod emitter;
 mod error;
 mod es;
+pub mod linear;
 mod population;
 mod rng;
 mod rows;

@@ -114,8 +114,13 @@ impl SearchEmitter for AnyEmitter {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), Error> {
+        // A setting of the run, not part of the state.
+        let arithmetic = self.as_es().map(|es| es.strategy().arithmetic());
         *self = postcard::from_bytes(state)
             .map_err(|e| Error::State { what: "emitter", reason: e.to_string() })?;
+        if let (Some(es), Some(arithmetic)) = (self.as_es_mut(), arithmetic) {
+            es.strategy_mut().set_arithmetic(arithmetic);
+        }
         Ok(())
     }
 }

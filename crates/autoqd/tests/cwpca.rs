@@ -145,7 +145,7 @@ fn impossible_data_is_reported() {
     assert!(fit(&[vec![1.0], vec![2.0]], &[1.0, 2.0], 1, &swapped).is_err());
     let mut a = fit_default(&rows(5, 3, 1), &[0.0; 5], 2);
     let b = fit_default(&rows(5, 4, 1), &[0.0; 5], 2);
-    assert!(a.align(&b).is_err());
+    assert!(a.align(&b, Default::default()).is_err());
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn aligning_undoes_signs_and_order() {
         shuffled.offset[axis] = sign * first.offset[from];
         (shuffled.scale[axis], shuffled.variance[axis]) = (first.scale[from], first.variance[from]);
     }
-    let turn = shuffled.align(&first).unwrap();
+    let turn = shuffled.align(&first, Default::default()).unwrap();
     assert_eq!(shuffled, first);
     assert_eq!(turn.order, [1, 2, 0]);
     assert_eq!(turn.flipped, [false, true, true]);
@@ -196,7 +196,7 @@ fn a_flat_axis_of_the_earlier_map_can_come_alive() {
     let rows = rows(40, 5, 1);
     let first = fit_default(&rows[..2], &[1.0, 2.0], 3);
     let mut second = fit_default(&rows, &[1.0; 40], 3);
-    let turn = second.align(&first).unwrap();
+    let turn = second.align(&first, Default::default()).unwrap();
     assert!((0..3).all(|axis| !second.is_flat(axis)));
     assert_eq!(turn.principal_degrees.len(), 1);
     assert_eq!(turn.axis_degrees[1..], [90.0, 90.0]);
@@ -210,7 +210,7 @@ fn a_rotation_shows_as_its_angle() {
         (0..50).map(|i| f64::from(i) / 50.0).map(|x| vec![x * cos, x * sin, 0.0]).collect()
     };
     let first = fit_default(&line(0.0), &[0.0; 50], 1);
-    let turn = fit_default(&line(30.0), &[0.0; 50], 1).align(&first).unwrap();
+    let turn = fit_default(&line(30.0), &[0.0; 50], 1).align(&first, Default::default()).unwrap();
     assert!((turn.principal_degrees[0] - 30.0).abs() < 1e-9);
     assert!((turn.axis_degrees[0] - 30.0).abs() < 1e-9);
 }

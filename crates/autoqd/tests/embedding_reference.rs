@@ -157,7 +157,7 @@ fn check_cwpca(case: &CwPcaCase) {
 fn check_turn(case: &TurnCase) {
     let before = fit(&case.before, &case.objectives, case.k, true);
     let mut after = fit(&case.after, &case.objectives, case.k, true);
-    let turn = after.align(&before).unwrap();
+    let turn = after.align(&before, Default::default()).unwrap();
     assert_close(&turn.principal_degrees, &case.principal_degrees, 1e-6, "principal angles");
 }
 

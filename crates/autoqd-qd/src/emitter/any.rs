@@ -27,6 +27,11 @@ impl AnyEmitter {
         if let Self::EvolutionStrategy(emitter) = self { Some(emitter) } else { None }
     }
 
+    /// The emitter around an evolution strategy, if it is one.
+    pub fn as_es_mut(&mut self) -> Option<&mut EsEmitter> {
+        if let Self::EvolutionStrategy(emitter) = self { Some(emitter) } else { None }
+    }
+
     fn get(&self) -> &dyn Emitter {
         match self {
             Self::EvolutionStrategy(e) => e,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bounds, CmaEs, EvolutionStrategy, IsotropicEs, LmMaEs, OpenAiEs, OpenAiOptions, RankOne, SepCmaEs,
-    StopReason, Weights,
+    Arithmetic, Bounds, CmaEs, EvolutionStrategy, IsotropicEs, LmMaEs, OpenAiEs, OpenAiOptions, RankOne,
+    SepCmaEs, StopReason, Weights,
 };
 use crate::error::Result;
 use crate::rng::NormalSource;
@@ -105,6 +105,21 @@ pub enum AnyStrategy {
 }
 
 impl AnyStrategy {
+    /// How matrices are computed with; the other strategies have none.
+    pub fn arithmetic(&self) -> Arithmetic {
+        match self {
+            Self::CmaEs(es) => es.arithmetic(),
+            _ => Arithmetic::Portable,
+        }
+    }
+
+    /// Chooses how matrices are computed with, which is not part of what is stored.
+    pub fn set_arithmetic(&mut self, arithmetic: Arithmetic) {
+        if let Self::CmaEs(es) = self {
+            es.set_arithmetic(arithmetic);
+        }
+    }
+
     fn get(&self) -> &dyn EvolutionStrategy {
         match self {
             Self::CmaEs(es) => es,

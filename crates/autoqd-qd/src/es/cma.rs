@@ -7,7 +7,7 @@ use super::covariance::Covariance;
 use super::sampling::{self, norm2};
 use super::step_size::{SMALLEST_EXTENT, StepSize, check_stop};
 use super::weights::{CovarianceRates, Weights};
-use super::{EvolutionStrategy, RankOne, StopReason};
+use super::{Arithmetic, EvolutionStrategy, RankOne, StopReason};
 use crate::error::{Result, check_finite, check_len};
 use crate::rng::NormalSource;
 use crate::rows::Rows;
@@ -101,8 +101,20 @@ impl CmaEs {
         let n = self.mean.len();
         check_len("numbers in the covariance", n * n, matrix.len(), "give a square matrix")?;
         check_finite("the covariance", matrix, "give finite numbers")?;
+        let arithmetic = self.covariance.arithmetic();
         self.covariance = Covariance::from_matrix(matrix, n);
+        self.covariance.set_arithmetic(arithmetic);
         Ok(())
+    }
+
+    /// How the covariance is computed with.
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.covariance.arithmetic()
+    }
+
+    /// Chooses how the covariance is computed with. A strategy that is read back is portable.
+    pub fn set_arithmetic(&mut self, arithmetic: Arithmetic) {
+        self.covariance.set_arithmetic(arithmetic);
     }
 
     /// One entry of the covariance.

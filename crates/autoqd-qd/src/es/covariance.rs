@@ -14,7 +14,9 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, ColMut, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
+use super::Arithmetic;
 use super::sampling::norm2;
+use crate::linear;
 
 /// Below this size the eigendecomposition is almost free.
 const SMALL: usize = 64;
@@ -43,6 +45,7 @@ enum Factor {
 #[serde(from = "Packed")]
 pub(crate) struct Covariance {
     n: usize,
+    arithmetic: Arithmetic,
     /// C, column-major; only the lower triangle is kept up to date, so C cannot lose its symmetry.
     lower: Vec<f64>,
     /// C at the last refresh, lower triangle.
@@ -98,6 +101,7 @@ impl Covariance {
     pub fn identity(n: usize) -> Self {
         let mut c = Self {
             n,
+            arithmetic: Arithmetic::Portable,
             lower: vec![0.0; n * n],
             reference: vec![0.0; n * n],
             factor: Factor::Identity,
@@ -122,6 +126,24 @@ impl Covariance {
         c
     }
 
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
+    }
+
+    /// Chooses the arithmetic; the factor is taken again from what it was taken from. It is not part of the stored form.
+    pub fn set_arithmetic(&mut self, arithmetic: Arithmetic) {
+        if self.arithmetic == arithmetic {
+            return;
+        }
+        self.arithmetic = arithmetic;
+        if !matches!(self.factor, Factor::Identity) {
+            let now = self.lower.clone();
+            self.lower.copy_from_slice(&self.reference);
+            self.refresh();
+            self.lower = now;
+        }
+    }
+
     pub fn reset(&mut self) {
         self.lower.fill(0.0);
         self.lower.iter_mut().step_by(self.n + 1).for_each(|d| *d = 1.0);
@@ -141,6 +163,9 @@ impl Covariance {
         let n = self.n;
         for j in 0..n {
             self.lower[j * n + j..(j + 1) * n].iter_mut().for_each(|c| *c *= keep);
+        }
+        if self.arithmetic == Arithmetic::Portable {
+            return linear::rank_update(&mut self.lower, n, columns);
         }
         let y = MatRef::from_column_major_slice(columns, n, columns.len() / n);
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
@@ -179,6 +204,9 @@ impl Covariance {
 
     fn cholesky(&mut self) -> bool {
         self.matrix.copy_from_slice(&self.lower);
+        if self.arithmetic == Arithmetic::Portable {
+            return linear::cholesky(&mut self.matrix, self.n);
+        }
         let request = cholesky_in_place_scratch::<f64>(self.n, Par::Seq, Default::default());
         self.scratch.resize(request.unaligned_bytes_required(), MaybeUninit::uninit());
         let stack = MemStack::new(&mut self.scratch);
@@ -189,6 +217,12 @@ impl Covariance {
     /// Eigenvectors into `matrix`; returns the absolute eigenvalues in ascending order of the signed ones.
     fn eigen(&mut self) -> Option<Vec<f64>> {
         let n = self.n;
+        if self.arithmetic == Arithmetic::Portable {
+            let (values, vectors) = linear::symmetric_eigen(&self.lower, n)?;
+            self.matrix = vectors;
+            let values: Vec<f64> = values.iter().map(|v| v.abs()).collect();
+            return values.iter().all(|v| v.is_finite()).then_some(values);
+        }
         let request =
             self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
         self.scratch.resize(request.unaligned_bytes_required(), MaybeUninit::uninit());
@@ -206,8 +240,10 @@ impl Covariance {
     pub fn transform(&self, z: &mut [f64], out: &mut [f64]) {
         let (n, rows) = (self.n, z.len() / self.n);
         let matrix = MatRef::from_column_major_slice(&self.matrix, n, n);
+        let portable = self.arithmetic == Arithmetic::Portable;
         match &self.factor {
             Factor::Identity => out.copy_from_slice(z),
+            Factor::Near { .. } if portable => linear::multiply_lower(&self.matrix, n, z, out),
             Factor::Near { .. } => {
                 let z = MatRef::from_column_major_slice(z, n, rows);
                 let out = MatMut::from_column_major_slice_mut(out, n, rows);
@@ -217,6 +253,9 @@ impl Covariance {
             Factor::Eigen { values } => {
                 for row in z.chunks_exact_mut(n) {
                     row.iter_mut().zip(values).for_each(|(z, v)| *z *= libm::sqrt(*v));
+                }
+                if portable {
+                    return linear::multiply(&self.matrix, n, z, out);
                 }
                 let z = MatRef::from_column_major_slice(z, n, rows);
                 let out = MatMut::from_column_major_slice_mut(out, n, rows);
@@ -235,9 +274,16 @@ impl Covariance {
             }
             Factor::Eigen { values } => {
                 let n = self.n;
-                let basis = MatRef::from_column_major_slice(&self.matrix, n, n);
                 let floor = f64::max(largest(values) * FLOOR, f64::MIN_POSITIVE);
                 let [coordinates, _] = &mut self.series;
+                if self.arithmetic == Arithmetic::Portable {
+                    for (coordinate, vector) in coordinates.iter_mut().zip(self.matrix.chunks_exact(n)) {
+                        *coordinate = linear::dot(vector, y);
+                    }
+                    coordinates.iter_mut().zip(values).for_each(|(c, v)| *c /= libm::sqrt(v.max(floor)));
+                    return linear::multiply(&self.matrix, n, coordinates, y);
+                }
+                let basis = MatRef::from_column_major_slice(&self.matrix, n, n);
                 let mut out = MatMut::from_column_major_slice_mut(coordinates, n, 1);
                 let step = MatRef::from_column_major_slice(y, n, 1);
                 matmul(out.as_mut(), Accum::Replace, basis.transpose(), step, 1.0, Par::Seq);
@@ -258,7 +304,7 @@ impl Covariance {
         for k in 1..=32 {
             // binomial(-1/2, k) = binomial(-1/2, k-1) * (1/2 - k) / k
             let coefficient = (0.5 - f64::from(k)) / f64::from(k);
-            multiply_symmetric(&self.reference, &term, &mut next);
+            linear::multiply_symmetric(&self.reference, self.n, &term, &mut next);
             next.iter_mut().zip(&term).for_each(|(e, t)| *e = coefficient * (*e / scale - t));
             y.iter_mut().zip(&next).for_each(|(y, e)| *y += e);
             std::mem::swap(&mut term, &mut next);
@@ -320,64 +366,4 @@ fn condition(values: &[f64]) -> f64 {
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
-}
-
-/// out = M x for a symmetric M given by its lower triangle. Four columns at a time share one pass over x and out;
-/// lanes have a fixed order, so the bits do not depend on the vector unit.
-fn multiply_symmetric(lower: &[f64], x: &[f64], out: &mut [f64]) {
-    let n = x.len();
-    out.fill(0.0);
-    let blocks = n / 4 * 4;
-    for j in (0..blocks).step_by(4) {
-        // The 4 x 4 corner on the diagonal.
-        for a in j..j + 4 {
-            out[a] += lower[a * n + a] * x[a];
-            for b in a + 1..j + 4 {
-                out[b] += lower[a * n + b] * x[a];
-                out[a] += lower[a * n + b] * x[b];
-            }
-        }
-        let below = |a: usize| &lower[(j + a) * n + j + 4..(j + a + 1) * n];
-        let factors = [x[j], x[j + 1], x[j + 2], x[j + 3]];
-        let (head, tail) = out.split_at_mut(j + 4);
-        let columns = [below(0), below(1), below(2), below(3)];
-        let dots = multiply_columns(columns, factors, &x[j + 4..], tail);
-        head[j..].iter_mut().zip(dots).for_each(|(o, d)| *o += d);
-    }
-    for a in blocks..n {
-        out[a] += lower[a * n + a] * x[a];
-        for b in a + 1..n {
-            out[b] += lower[a * n + b] * x[a];
-            out[a] += lower[a * n + b] * x[b];
-        }
-    }
-}
-
-/// out += sum of factor times column; returns the scalar product of each column with x.
-#[inline]
-fn multiply_columns(columns: [&[f64]; 4], factors: [f64; 4], x: &[f64], out: &mut [f64]) -> [f64; 4] {
-    const LANES: usize = 4;
-    let m = x.len();
-    let columns = columns.map(|c| &c[..m]);
-    let out = &mut out[..m];
-    let mut sums = [[0.0; LANES]; 4];
-    let whole = m / LANES * LANES;
-    for i in (0..whole).step_by(LANES) {
-        let mut moved: [f64; LANES] = std::array::from_fn(|l| out[i + l]);
-        for (c, column) in columns.iter().enumerate() {
-            for l in 0..LANES {
-                moved[l] += column[i + l] * factors[c];
-                sums[c][l] += column[i + l] * x[i + l];
-            }
-        }
-        out[i..i + LANES].copy_from_slice(&moved);
-    }
-    let mut dots = sums.map(|s| s.iter().sum::<f64>());
-    for i in whole..m {
-        for (c, column) in columns.iter().enumerate() {
-            out[i] += column[i] * factors[c];
-            dots[c] += column[i] * x[i];
-        }
-    }
-    dots
 }

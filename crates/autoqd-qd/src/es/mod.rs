@@ -98,6 +98,19 @@ pub enum RankOne {
     Textbook,
 }
 
+/// How the matrices of full CMA-ES are computed with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub enum Arithmetic {
+    /// In an order that depends on the sizes alone: the same bits on every CPU.
+    #[default]
+    Portable,
+    /// With kernels chosen by the instructions and caches of the CPU, as in runs made before there was a choice: the last
+    /// bits differ between kinds of CPU.
+    Native,
+}
+
 /// A search distribution. One generation is `ask`, evaluation by the caller, `tell`.
 ///
 /// A strategy remembers the candidates of its own last `ask`; `tell` gets only their ranking.

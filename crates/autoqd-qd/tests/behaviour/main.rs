@@ -3,6 +3,7 @@
 mod archives;
 mod determinism;
 mod guards;
+mod linear;
 mod properties;
 mod strategies;
 mod support;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::policy::{Activation, Biases, Weights};
 use autoqd_env::{Perturbation, Physics};
-use autoqd_qd::{AddMode, RankOne, Ranker, RestartRule, SelectionRule};
+use autoqd_qd::{AddMode, Arithmetic, RankOne, Ranker, RestartRule, SelectionRule};
 
 crate::settings! {
     /// Configuration of a run, as written in a TOML file or with `--set key=value`.
@@ -57,6 +57,9 @@ crate::settings! {
         restart: RestartRule = RestartRule::Every(100) => restart::at_least_one;
         /// Rank-one term of the covariance update of CMA-ES. With hundreds of parameters the two hardly differ.
         rank_one: RankOne = RankOne::default();
+        /// How the matrices of CMA-ES and of the weighted PCA are computed with. Runs made before there was a choice go on as
+        /// `native`.
+        arithmetic: Arithmetic = Arithmetic::default();
         /// How the candidates of an iteration enter the archives.
         add_mode: AddMode = AddMode::default();
 

@@ -50,7 +50,7 @@ impl Deref for RunConfig {
 }
 
 /// What a key means that a stored configuration does not name, because it was written before the key existed.
-const BEFORE: &str = "floor = \"none\"\npolicy.bias = \"all\"\n";
+const BEFORE: &str = "floor = \"none\"\npolicy.bias = \"all\"\narithmetic = \"native\"\n";
 
 impl RunConfig {
     /// Checks a configuration in which nothing that depends on the task is left open.

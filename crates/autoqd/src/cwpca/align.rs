@@ -1,10 +1,10 @@
 //! A new map brought into line with the one before it.
 
-use faer::Mat;
+use autoqd_qd::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use super::affine::{AffineMap, dot};
-use super::decompose::right_singular;
+use super::{decompose, portable};
 use crate::Error;
 
 /// How far the axes of a map turned against those of an earlier one.
@@ -27,8 +27,8 @@ impl AffineMap {
     /// little as the new directions allow.
     ///
     /// Pairs of an old and a new axis are matched by falling |cosine|; axes that match nothing, because one of
-    /// them is flat, fill the places left in their order.
-    pub fn align(&mut self, previous: &AffineMap) -> Result<Turn, Error> {
+    /// them is flat, fill the places left in their order. The arithmetic is that of the angles.
+    pub fn align(&mut self, previous: &AffineMap, arithmetic: Arithmetic) -> Result<Turn, Error> {
         if (self.measures, self.dimension) != (previous.measures, previous.dimension) {
             let got = format!("{} measures of {} features", previous.measures, previous.dimension);
             return Err(Error::invalid("map to align with", got, "the same sizes as the new map"));
@@ -41,7 +41,7 @@ impl AffineMap {
         let axis_degrees = order.iter().enumerate().map(degrees).collect();
         self.permute(&order);
         flipped.iter().enumerate().filter(|(_, f)| **f).for_each(|(axis, _)| self.flip(axis));
-        let principal_degrees = principal_degrees(self, previous)?;
+        let principal_degrees = principal_degrees(self, previous, arithmetic)?;
         Ok(Turn { principal_degrees, axis_degrees, order, flipped })
     }
 
@@ -87,16 +87,19 @@ fn matching(cosines: &[Vec<f64>]) -> Vec<usize> {
     order.into_iter().flatten().collect()
 }
 
-fn principal_degrees(new: &AffineMap, old: &AffineMap) -> Result<Vec<f64>, Error> {
+fn principal_degrees(new: &AffineMap, old: &AffineMap, arithmetic: Arithmetic) -> Result<Vec<f64>, Error> {
     let real = |map: &AffineMap| (0..map.measures).filter(|axis| !map.is_flat(*axis)).collect::<Vec<_>>();
     let (rows, columns) = (real(old), real(new));
     if rows.is_empty() || columns.is_empty() {
         return Ok(Vec::new());
     }
-    let product = Mat::from_fn(rows.len(), columns.len(), |i, j| {
-        dot(old.component(rows[i]), new.component(columns[j]))
-    });
-    Ok(right_singular(&product)?.0.into_iter().map(to_degrees).collect())
+    let column = |j: &usize| rows.iter().map(|i| dot(old.component(*i), new.component(*j))).collect();
+    let product: Vec<Vec<f64>> = columns.iter().map(column).collect();
+    let values = match arithmetic {
+        Arithmetic::Portable => portable::singular_values(product),
+        Arithmetic::Native => decompose::singular_values(&product)?,
+    };
+    Ok(values.into_iter().map(to_degrees).collect())
 }
 
 fn to_degrees(cosine: f64) -> f64 {

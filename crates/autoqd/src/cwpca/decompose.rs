@@ -53,8 +53,14 @@ pub(super) fn principal_axes<R: AsRef<[f64]>>(
     Ok(axes)
 }
 
+/// Singular values of a matrix given by its columns, largest first.
+pub(super) fn singular_values(columns: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
+    let rows = columns.first().map_or(0, Vec::len);
+    Ok(right_singular(&Mat::from_fn(rows, columns.len(), |i, j| columns[j][i]))?.0)
+}
+
 /// Singular values and right singular vectors, on one thread, so that the bits do not depend on their number.
-pub(super) fn right_singular(rows: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), Error> {
+fn right_singular(rows: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), Error> {
     let (m, d) = rows.shape();
     let size = m.min(d);
     let mut values = faer::diag::Diag::<f64>::zeros(size);
@@ -69,7 +75,7 @@ pub(super) fn right_singular(rows: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), Er
 }
 
 /// Turns a direction so that its entry of largest magnitude (the first of equals) is positive.
-fn largest_positive(component: &mut [f64]) {
+pub(super) fn largest_positive(component: &mut [f64]) {
     let largest = component.iter().fold(0.0_f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {
         component.iter_mut().for_each(|x| *x = -*x);

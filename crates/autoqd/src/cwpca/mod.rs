@@ -28,11 +28,13 @@ mod affine;
 mod align;
 mod calibrate;
 mod decompose;
+mod portable;
 
 pub use affine::AffineMap;
 pub use align::Turn;
 pub use calibrate::quantile;
 
+use autoqd_qd::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -51,11 +53,19 @@ pub struct CwPcaOptions {
     /// An axis along which all embeddings lie closer than this is flat. The default is above the rounding noise
     /// of single-precision features and far below any difference in behaviour.
     pub flat_range: f64,
+    /// How the main directions are computed.
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for CwPcaOptions {
     fn default() -> Self {
-        Self { weighted: true, low_quantile: 0.05, high_quantile: 0.95, flat_range: 1e-7 }
+        Self {
+            weighted: true,
+            low_quantile: 0.05,
+            high_quantile: 0.95,
+            flat_range: 1e-7,
+            arithmetic: Arithmetic::Portable,
+        }
     }
 }
 
@@ -103,7 +113,10 @@ pub fn fit<R: AsRef<[f64]>>(
     let uniform = vec![1.0 / objectives.len() as f64; objectives.len()];
     let weights = if options.weighted { weights(objectives) } else { uniform };
     let mean = decompose::weighted_mean(embeddings, &weights, dimension);
-    let axes = decompose::principal_axes(embeddings, &weights, &mean, k)?;
+    let axes = match options.arithmetic {
+        Arithmetic::Portable => portable::principal_axes(embeddings, &weights, &mean, k)?,
+        Arithmetic::Native => decompose::principal_axes(embeddings, &weights, &mean, k)?,
+    };
     Ok(calibrate::calibrate(embeddings, mean, axes, options))
 }
 

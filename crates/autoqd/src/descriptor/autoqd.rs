@@ -177,7 +177,7 @@ impl Descriptor for AutoQd {
         let mut map = cwpca::fit(&self.rows(elites), elites.objectives, k, &self.options.fit)?;
         let mut report = RefitReport { explained: map.explained().iter().sum(), ..RefitReport::default() };
         if let Some(previous) = self.state.map.as_ref().filter(|map| map.is_orthonormal()) {
-            let turn = map.align(previous)?;
+            let turn = map.align(previous, self.options.fit.arithmetic)?;
             report.turned_degrees = turn.principal_degrees.last().copied().unwrap_or(0.0);
         }
         self.state.map = Some(map);

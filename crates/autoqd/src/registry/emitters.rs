@@ -95,7 +95,9 @@ fn evolution_strategy(
         .ranker(config.ranker)
         .selection_rule(config.selection)
         .restart_rule(config.restart);
-    Ok(boxed(emitter.build()?))
+    let mut emitter = emitter.build()?;
+    emitter.strategy_mut().set_arithmetic(config.arithmetic);
+    Ok(boxed(emitter))
 }
 
 fn openai(config: &RunConfig) -> Result<StrategyConfig, Error> {

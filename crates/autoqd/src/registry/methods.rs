@@ -98,7 +98,11 @@ fn autoqd(context: DescriptorContext<'_>) -> Result<AutoQd, Error> {
         normalization: config.normalizer,
         first_map: config.first_map,
         first_map_seed: derive(config.seed, Purpose::FirstMap, [0; 3]),
-        fit: CwPcaOptions { weighted: config.weighting, ..CwPcaOptions::default() },
+        fit: CwPcaOptions {
+            weighted: config.weighting,
+            arithmetic: config.arithmetic,
+            ..CwPcaOptions::default()
+        },
     };
     AutoQd::new(options, spec.observation_size, spec.action_size)
 }
