@@ -1,5 +1,8 @@
-"""Puts the project's documents where mkdocs wants them: README as the first page, links between pages adjusted."""
+"""Puts the project's documents where mkdocs wants them: README as the first page, links between pages adjusted, notebooks
+as pages with their outputs."""
 
+import base64
+import json
 import re
 import shutil
 import sys
@@ -13,6 +16,11 @@ PAGES = [
     ("Seeing what a run found", "docs/seeing.md"),
     ("Measuring", "docs/measuring.md"),
     ("Python", "docs/python.md"),
+    ("Notebook: first run", "docs/notebooks/first-run.ipynb"),
+    ("Notebook: coming from pyribs", "docs/notebooks/coming-from-pyribs.ipynb"),
+    ("Notebook: your own environment", "docs/notebooks/your-own-environment.ipynb"),
+    ("Notebook: an SB3 policy on fast tasks", "docs/notebooks/sb3-on-fast-tasks.ipynb"),
+    ("Notebook: embedding policies you have", "docs/notebooks/embedding-policies.ipynb"),
     ("Descriptors", "docs/descriptors.md"),
     ("Methods", "docs/methods.md"),
     ("Settings", "docs/config-reference.md"),
@@ -48,6 +56,8 @@ nav:
 
 
 def page_name(path: Path) -> str:
+    if path.suffix == ".ipynb":
+        return f"notebook-{path.stem}.md"
     return "index.md" if path == Path("README.md") else path.name.lower()
 
 
@@ -78,6 +88,34 @@ def adjust(text: str, path: Path, pages: dict[Path, str]) -> str:
     return re.sub(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)", link, text)
 
 
+def page_of_notebook(path: Path, images: Path) -> str:
+    """A notebook as a page: its text, its code, and what the code printed and drew when it was last run."""
+    parts = []
+    for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for place, output in enumerate(cell["outputs"]):
+            name = f"{path.stem}-{number}-{place}.png"
+            parts.append(shown(output, images / name))
+    parts.append(f"*This page is the notebook docs/notebooks/{path.name}, which the tests run.*")
+    return "\n\n".join(parts) + "\n"
+
+
+def shown(output: dict, picture: Path) -> str:
+    """An output of a cell: a picture, markup, or text."""
+    data = output.get("data", {"text/plain": output.get("text", "")})
+    if "image/png" in data:
+        picture.write_bytes(base64.b64decode(data["image/png"]))
+        return f"![what the code above draws](images/{picture.name})"
+    if "text/html" in data:
+        # Without empty lines, which would end the markup.
+        return "\n".join(line for line in "".join(data["text/html"]).splitlines() if line.strip())
+    return "```text\n" + "".join(data["text/plain"]).rstrip() + "\n```"
+
+
 def main() -> None:
     target = Path(sys.argv[1])
     shutil.rmtree(target, ignore_errors=True)
@@ -85,7 +123,9 @@ def main() -> None:
     shutil.copytree(ROOT / "docs/images", target / "pages/images")
     pages = known_pages()
     for path, name in pages.items():
-        text = (ROOT / path).read_text(encoding="utf-8")
+        notebook = path.suffix == ".ipynb"
+        images = target / "pages/images"
+        text = page_of_notebook(ROOT / path, images) if notebook else (ROOT / path).read_text(encoding="utf-8")
         (target / "pages" / name).write_text(adjust(text, path, pages), encoding="utf-8")
     menu = "".join(f"  - {title!r}: {page_name(Path(file))}\n" for title, file in PAGES)
     (target / "mkdocs.yml").write_text(CONFIG + menu, encoding="utf-8")

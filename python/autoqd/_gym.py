@@ -153,11 +153,16 @@ def make(source, arguments, **more):
 
 
 class World:
-    """One environment as the rollouts drive it."""
+    """One environment as the rollouts drive it.
 
-    def __init__(self, env):
-        self._env = env
-        self.step = env.step
+    Args:
+        env: The environment.
+        limit: The steps after which the caller ends an episode, if it counts them.
+    """
+
+    def __init__(self, env, limit=None):
+        self._env = env if limit is None else _below_counters(env, limit)
+        self.step = self._env.step
         self.close = env.close
         self.flatten, self.observation_size = _observations(env.observation_space)
         self.to_action, self.low, self.high = _actions(env.action_space)
@@ -166,6 +171,19 @@ class World:
         """The first observation of the episode of a seed, given in decimal digits because it may be of any size."""
         observation, _ = self._env.reset(seed=None if seed is None else int(seed))
         return observation
+
+
+def _below_counters(env, limit):
+    """The environment without the wrappers that `gymnasium.make` puts around every one.
+
+    Whoever resets first and counts the steps needs neither, and each costs a call at every step.
+    """
+    wrappers = _gymnasium().wrappers
+    while type(env) is wrappers.OrderEnforcing or (
+        type(env) is wrappers.TimeLimit and env.get_wrapper_attr("_max_episode_steps") >= limit
+    ):
+        env = env.env
+    return env
 
 
 def _observations(space):
@@ -198,7 +216,9 @@ def _actions(space):
 
 def make_world(name):
     """An environment of a task, for rollouts in this process."""
-    return World(make(*source_of(name)))
+    source, arguments = source_of(name)
+    env = make(source, arguments)
+    return World(env, _limit(env, arguments))
 
 
 def describe(name):
