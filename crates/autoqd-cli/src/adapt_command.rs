@@ -19,7 +19,7 @@ pub struct AdaptArgs {
     #[command(flatten)]
     measure: MeasureArgs,
     /// What to change and how far, for instance friction=0.5:7.5:0.5, friction-scale=0.2:3:0.2 or
-    /// mass-scale=0.5:2.0:0.1; repeatable
+    /// mass-scale=0.5:2.0:0.1; also motor-scale, damping-scale and gravity-scale; repeatable
     #[arg(long, value_name = "KNOB=FIRST:LAST:STEP")]
     vary: Vec<Vary>,
     /// All rollouts for every policy, without screening

@@ -4,6 +4,7 @@ use crate::EnvError;
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
 use crate::checks;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How the contact margins of two geoms combine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub enum Margin {
 /// let slippery = Perturbation { friction_scale: 0.5, ..Perturbation::default() };
 /// assert!(!slippery.is_none() && Perturbation::default().is_none());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Perturbation {
@@ -38,6 +39,15 @@ pub struct Perturbation {
     /// Factor on all masses and inertias; joint armatures stay.
     #[serde(alias = "mass-scale")]
     pub mass_scale: f64,
+    /// Factor on the forces of all actuators, and on the most that they can give; only for MuJoCo tasks.
+    #[serde(alias = "motor-scale")]
+    pub motor_scale: f64,
+    /// Factor on the damping of all joints and tendons; only for MuJoCo tasks.
+    #[serde(alias = "damping-scale")]
+    pub damping_scale: f64,
+    /// Factor on gravity; only for MuJoCo tasks.
+    #[serde(alias = "gravity-scale")]
+    pub gravity_scale: f64,
     /// Absolute friction of the terrain, where the task has one (`bipedal-walker`: 2.5). `auto` leaves the task's own.
     #[serde(with = "auto")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "auto::schema"))]
@@ -49,7 +59,28 @@ pub struct Perturbation {
 
 impl Default for Perturbation {
     fn default() -> Self {
-        Self { friction_scale: 1.0, mass_scale: 1.0, friction: None, margin: Margin::Model }
+        Self {
+            friction_scale: 1.0,
+            mass_scale: 1.0,
+            motor_scale: 1.0,
+            damping_scale: 1.0,
+            gravity_scale: 1.0,
+            friction: None,
+            margin: Margin::Model,
+        }
+    }
+}
+
+/// Written into digests, so what came later is left out where it changes nothing.
+impl fmt::Debug for Perturbation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Perturbation");
+        fields.field("friction_scale", &self.friction_scale).field("mass_scale", &self.mass_scale);
+        fields.field("friction", &self.friction).field("margin", &self.margin);
+        for (name, scale) in self.later_scales().into_iter().filter(|(_, scale)| *scale != 1.0) {
+            fields.field(name, &scale);
+        }
+        fields.finish()
     }
 }
 
@@ -59,12 +90,24 @@ impl Perturbation {
         *self == Self::default()
     }
 
+    /// The factors that only MuJoCo tasks have, with their names.
+    fn later_scales(&self) -> [(&'static str, f64); 3] {
+        [
+            ("motor_scale", self.motor_scale),
+            ("damping_scale", self.damping_scale),
+            ("gravity_scale", self.gravity_scale),
+        ]
+    }
+
     /// Both perturbations at once: the scales multiply, `self` decides in everything else that it sets.
     #[cfg(feature = "mujoco")]
     pub(crate) fn and(&self, base: &Self) -> Self {
         Self {
             friction_scale: base.friction_scale * self.friction_scale,
             mass_scale: base.mass_scale * self.mass_scale,
+            motor_scale: base.motor_scale * self.motor_scale,
+            damping_scale: base.damping_scale * self.damping_scale,
+            gravity_scale: base.gravity_scale * self.gravity_scale,
             friction: self.friction.or(base.friction),
             margin: if self.margin == Margin::Model { base.margin } else { self.margin },
         }
@@ -74,7 +117,10 @@ impl Perturbation {
     #[cfg(any(feature = "mujoco", feature = "box2d"))]
     pub(crate) fn check_scales(&self, task: &str) -> Result<(), EnvError> {
         checks::range(task, "friction_scale", self.friction_scale, 0.0, 1e3)?;
-        checks::range(task, "mass_scale", self.mass_scale, 1e-3, 1e3)
+        checks::range(task, "mass_scale", self.mass_scale, 1e-3, 1e3)?;
+        self.later_scales()
+            .into_iter()
+            .try_for_each(|(name, scale)| checks::range(task, name, scale, 0.0, 1e3))
     }
 
     /// Rejects an absolute friction where the task has no single ground to give it to.
@@ -90,9 +136,13 @@ impl Perturbation {
         }
     }
 
-    /// Rejects the MuJoCo margin switch where there is no MuJoCo.
+    /// Rejects what only MuJoCo tasks have where there is no MuJoCo.
     #[cfg(feature = "box2d")]
-    pub(crate) fn refuse_margin(&self, task: &str) -> Result<(), EnvError> {
+    pub(crate) fn refuse_mujoco(&self, task: &str) -> Result<(), EnvError> {
+        if let Some((knob, _)) = self.later_scales().into_iter().find(|(_, scale)| *scale != 1.0) {
+            let remedy = "only MuJoCo tasks have it; use friction or mass_scale";
+            return Err(EnvError::PerturbationKnob { task: task.to_string(), knob, remedy });
+        }
         match self.margin {
             Margin::Model => Ok(()),
             Margin::PaperEra => Err(EnvError::PerturbationKnob {

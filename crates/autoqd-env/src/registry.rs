@@ -181,7 +181,7 @@ fn bipedal_walker(name: &'static str, _perturbation: &Perturbation) -> Result<Ar
 fn bipedal_walker(name: &'static str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, EnvError> {
     use crate::BipedalWalkerTask as Walker;
     perturbation.check_scales(name)?;
-    perturbation.refuse_margin(name)?;
+    perturbation.refuse_mujoco(name)?;
     let friction = perturbation.friction.unwrap_or(Walker::FRICTION) * perturbation.friction_scale;
     Ok(Arc::new(Walker::new(friction, perturbation.mass_scale)?))
 }

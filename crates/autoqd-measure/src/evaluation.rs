@@ -265,7 +265,16 @@ pub fn task_name(population: &Run) -> String {
     }
     let friction = changes.friction.map_or(String::new(), |f| format!(", friction {f}"));
     let scales = format!("friction scale {}, mass scale {}", changes.friction_scale, changes.mass_scale);
-    format!("{} ({scales}{friction}, margin {:?})", population.task, changes.margin)
+    let later: String = [
+        ("motor", changes.motor_scale),
+        ("damping", changes.damping_scale),
+        ("gravity", changes.gravity_scale),
+    ]
+    .into_iter()
+    .filter(|(_, scale)| *scale != 1.0)
+    .map(|(what, scale)| format!(", {what} scale {scale}"))
+    .collect();
+    format!("{} ({scales}{later}{friction}, margin {:?})", population.task, changes.margin)
 }
 
 /// Mean and variance of a mixture in which every part has the same weight, however many observations it has.

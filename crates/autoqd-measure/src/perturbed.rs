@@ -18,7 +18,23 @@ pub enum Knob {
     FrictionScale,
     /// Factor on all masses.
     MassScale,
+    /// Factor on all forces of actuators (MuJoCo).
+    MotorScale,
+    /// Factor on all damping (MuJoCo).
+    DampingScale,
+    /// Factor on gravity (MuJoCo).
+    GravityScale,
 }
+
+/// Every knob with its name.
+const KNOBS: [(Knob, &str); 6] = [
+    (Knob::Friction, "friction"),
+    (Knob::FrictionScale, "friction-scale"),
+    (Knob::MassScale, "mass-scale"),
+    (Knob::MotorScale, "motor-scale"),
+    (Knob::DampingScale, "damping-scale"),
+    (Knob::GravityScale, "gravity-scale"),
+];
 
 impl Knob {
     /// The perturbation of a run with this knob at `value`.
@@ -28,6 +44,9 @@ impl Knob {
             Knob::Friction => changed.friction = Some(value),
             Knob::FrictionScale => changed.friction_scale = value,
             Knob::MassScale => changed.mass_scale = value,
+            Knob::MotorScale => changed.motor_scale = value,
+            Knob::DampingScale => changed.damping_scale = value,
+            Knob::GravityScale => changed.gravity_scale = value,
         }
         changed
     }
@@ -35,11 +54,8 @@ impl Knob {
 
 impl fmt::Display for Knob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Knob::Friction => "friction",
-            Knob::FrictionScale => "friction-scale",
-            Knob::MassScale => "mass-scale",
-        })
+        let name = KNOBS.iter().find(|(knob, _)| knob == self).map_or("", |(_, name)| name);
+        f.pad(name)
     }
 }
 
@@ -77,16 +93,12 @@ impl FromStr for Vary {
                 "setting",
                 text,
                 "write KNOB=FIRST:LAST:STEP or KNOB=VALUE,VALUE,... with KNOB \
-             one of friction, friction-scale, mass-scale",
+             one of friction, friction-scale, mass-scale, motor-scale, damping-scale, gravity-scale",
             )
         };
         let (knob, range) = text.split_once('=').ok_or_else(wrong)?;
-        let knob = match knob.trim() {
-            "friction" => Knob::Friction,
-            "friction-scale" => Knob::FrictionScale,
-            "mass-scale" => Knob::MassScale,
-            _ => return Err(wrong()),
-        };
+        let found = KNOBS.iter().find(|(_, name)| *name == knob.trim());
+        let knob = found.map(|(knob, _)| *knob).ok_or_else(wrong)?;
         let mut values = values(range).ok_or_else(wrong)?;
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -123,6 +135,10 @@ mod tests {
         let list: Vary = "friction-scale=2,1".parse().unwrap();
         assert_eq!(list.values, [1.0, 2.0]);
         assert_eq!(list.name(2.0), "friction-scale=2");
+        for (knob, name) in super::KNOBS {
+            let vary: Vary = format!("{name}=0.5").parse().unwrap();
+            assert_eq!((vary.knob, vary.name(0.5)), (knob, format!("{name}=0.5")));
+        }
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl Rollout {
             mass_scale: self.mass.unwrap_or(1.0),
             friction: self.friction,
             margin: self.margin,
+            ..Perturbation::default()
         }
     }
 }

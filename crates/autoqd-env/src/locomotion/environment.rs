@@ -4,7 +4,7 @@ use super::episode::Episode;
 use super::look;
 use super::measure::What;
 use super::task::Recipe;
-use crate::mujoco::{self, Data};
+use crate::mujoco::{self, OwnData, Unscaled};
 use crate::{
     Action, EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Pose, Scene, Seed, Transition, checks,
 };
@@ -13,19 +13,22 @@ use std::sync::Arc;
 /// One world of a [`LocomotionTask`](crate::LocomotionTask).
 pub struct Locomotion {
     recipe: Arc<Recipe>,
-    data: Data,
+    data: OwnData,
+    /// What the physics of an episode are multiples of, where they are drawn.
+    unscaled: Option<Unscaled>,
     rng: NumpyRng,
     episode: Episode,
 }
 
 impl Locomotion {
     pub(crate) fn new(recipe: Arc<Recipe>) -> Result<Self, EnvError> {
-        let data = mujoco::new_data(&recipe.model).ok_or_else(|| EnvError::World {
+        let data = mujoco::new_own_data(&recipe.model).ok_or_else(|| EnvError::World {
             task: recipe.spec.name.clone(),
             message: "MuJoCo could not allocate its state; free some memory".to_string(),
         })?;
         let episode = Episode::new(&recipe);
-        Ok(Self { data, rng: NumpyRng::from_seed(&Seed::from(0_u64)), episode, recipe })
+        let unscaled = recipe.physics.as_ref().map(|_| Unscaled::of(&recipe.model));
+        Ok(Self { data, unscaled, rng: NumpyRng::from_seed(&Seed::from(0_u64)), episode, recipe })
     }
 
     /// Generalised positions.
@@ -53,6 +56,7 @@ impl Locomotion {
 
     fn find_touches(&mut self) {
         self.episode.touches.fill(false);
+        self.find_followed();
         let Some(floor) = self.recipe.floor else { return };
         for contact in self.data.contact().iter().filter(|c| c.efc_address >= 0) {
             let other = match contact.geom {
@@ -64,6 +68,30 @@ impl Locomotion {
             if let Some(Some(measure)) = usize::try_from(other).ok().map(|g| self.recipe.foot_of_geom[g]) {
                 self.episode.touches[measure] = true;
             }
+        }
+    }
+
+    /// Finds the contacts that the episode follows.
+    fn find_followed(&mut self) {
+        let (followed, touching) = (&self.recipe.followed, &mut self.episode.memory.touching);
+        touching.fill(false);
+        if followed.contacts.is_empty() {
+            return;
+        }
+        for contact in self.data.contact().iter().filter(|c| c.efc_address >= 0) {
+            // Flexible bodies have no geom.
+            if let [Ok(a), Ok(b)] = contact.geom.map(usize::try_from) {
+                followed.match_contact([a, b], |i| touching[i] = true);
+            }
+        }
+    }
+
+    /// Lets the world settle under the controls of action zero.
+    fn settle(&mut self) {
+        let steps = self.recipe.start.settle_steps;
+        if steps > 0 {
+            (0..steps).for_each(|_| self.data.step());
+            self.data.forward();
         }
     }
 
@@ -89,10 +117,22 @@ impl Environment for Locomotion {
         if let Some(seed) = seed {
             self.rng = NumpyRng::from_seed(seed);
         }
+        if let Some((physics, unscaled)) = self.recipe.physics.as_ref().zip(self.unscaled.as_ref()) {
+            unscaled.apply(&physics.draw(&mut self.rng), &mut self.data);
+        }
         self.data.reset();
-        self.recipe.start.draw_positions(&mut self.rng, self.data.qpos_mut());
-        self.recipe.start.draw_velocities(&mut self.rng, self.data.qvel_mut());
+        let start = &self.recipe.start;
+        let which = start.draw_positions(&mut self.rng, self.data.qpos_mut());
+        start.draw_velocities(which, &mut self.rng, self.data.qvel_mut());
+        let control = self.episode.prepare(&self.recipe, &mut self.rng);
+        if start.settle_steps > 0 {
+            self.data.ctrl_mut().copy_from_slice(control);
+        }
+        for &(mocap, first) in &start.mocaps {
+            self.data.mocap_pos_mut()[mocap].copy_from_slice(&self.episode.memory.goals[first..first + 3]);
+        }
         self.data.forward();
+        self.settle();
         self.episode.start(&self.recipe, &self.data, &mut self.rng, observation);
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::disturbance::Late;
 use super::info;
 use super::measure::Record;
+use super::memory::Memory;
 use super::observation::Past;
 use super::reward::Step;
 use super::state::State;
@@ -32,6 +33,7 @@ pub(crate) struct Episode {
     arrived: Vec<f64>,
     /// Per product of reward terms: its value.
     products: Vec<f64>,
+    pub memory: Memory,
 }
 
 impl Episode {
@@ -47,12 +49,23 @@ impl Episode {
             late: Late::new(&recipe.disturbance, recipe.spec.action_size),
             arrived: vec![0.0; recipe.spec.action_size],
             products: vec![1.0; recipe.products],
+            memory: Memory::new(&recipe.followed, recipe.start.goal_numbers(), recipe.model.body_mass()),
             records: recipe.measures.iter().map(|m| m.record(recipe.spec.max_episode_steps)).collect(),
             place: [0.0; 2],
         }
     }
 
-    /// Starts an episode and writes its first observation.
+    /// Draws the goals of the next episode, after its start; and the controls that come before its first action.
+    pub fn prepare(&mut self, recipe: &Recipe, rng: &mut NumpyRng) -> &[f64] {
+        recipe.start.draw_goals(rng, &mut self.memory.goals);
+        self.control.fill(0.0);
+        if let Some(plan) = &recipe.action {
+            plan.start(&mut self.control);
+        }
+        &self.control
+    }
+
+    /// Starts an episode that was prepared, and writes its first observation.
     pub fn start(
         &mut self,
         recipe: &Recipe,
@@ -68,11 +81,9 @@ impl Episode {
             record.start(&measure.what, state);
         }
         self.previous_action.fill(0.0);
-        self.control.fill(0.0);
-        if let Some(plan) = &recipe.action {
-            plan.start(&mut self.control);
-        }
-        recipe.observe(state, &Past { action: &self.previous_action, seconds: 0.0 }, observation);
+        self.memory.start();
+        let past = Past { action: &self.previous_action, seconds: 0.0, memory: &self.memory };
+        recipe.observe(state, &past, observation);
         self.late.start(&recipe.disturbance, rng);
         recipe.disturbance.blur(rng, observation);
     }
@@ -97,6 +108,7 @@ impl Episode {
         for (before, term) in self.before.iter_mut().zip(&recipe.rewards) {
             *before = term.before(state);
         }
+        self.memory.remember(&recipe.followed, state);
         if !recipe.infos.is_empty() {
             self.place = info::place(recipe, state);
         }
@@ -113,17 +125,20 @@ impl Episode {
         observation: &mut [f64],
     ) -> Transition {
         self.steps += 1;
+        self.memory.step(&recipe.followed, state, recipe.seconds_per_step);
         for ((record, measure), &touch) in self.records.iter_mut().zip(&recipe.measures).zip(&self.touches) {
-            record.step(&measure.what, state, touch);
+            record.step(&measure.what, state, &self.memory, touch);
         }
-        let healthy = recipe.healthy(state);
+        let healthy = recipe.healthy(state, &self.memory);
         let (seconds, blas) = (recipe.seconds_per_step, recipe.blas);
         let previous = std::mem::take(&mut self.previous_action);
-        let step = Step { action, healthy, seconds, blas, previous_action: &previous };
+        let memory = std::mem::take(&mut self.memory);
+        let step = Step { action, healthy, seconds, blas, previous_action: &previous, memory: &memory };
         let reward = self.reward(recipe, state, &step);
-        self.previous_action = previous;
+        (self.previous_action, self.memory) = (previous, memory);
         (0..action.len()).for_each(|i| self.previous_action[i] = action.get(i));
-        let past = Past { action: &self.previous_action, seconds: self.steps as f64 * seconds };
+        let seconds = self.steps as f64 * seconds;
+        let past = Past { action: &self.previous_action, seconds, memory: &self.memory };
         recipe.observe(state, &past, observation);
         let finite = reward.is_finite() && observation.iter().all(|value| value.is_finite());
         let diverged = bad || !finite;

@@ -1,7 +1,8 @@
 //! When a state is unhealthy, which may end the episode.
 
+use super::memory::{Memory, Spot};
 use super::names::Names;
-use super::place::Spot;
+use super::place::Number;
 use super::state::{Needs, State};
 use super::task_file::{Health, Place, Range};
 use crate::EnvError;
@@ -18,6 +19,7 @@ enum What {
     Coordinate(usize),
     Height(Spot),
     Tilt(usize),
+    Value(Number),
     State { positions_from: usize },
     Finite,
 }
@@ -33,6 +35,7 @@ impl Rule {
                 (What::Height(Spot::resolve(&place, names)?), *range)
             }
             Health::Tilt { body, range } => (What::Tilt(names.body(body)?), *range),
+            Health::Value { of, range } => (What::Value(Number::resolve(of, names)?), *range),
             Health::State { positions_from, range } => {
                 if *positions_from > names.model.nq() as usize {
                     return Err(
@@ -59,15 +62,17 @@ impl Rule {
     pub fn needs(&self) -> Needs {
         match self.what {
             What::Height(_) | What::Tilt(_) => Needs::POSES,
+            What::Value(of) => of.needs(),
             What::Coordinate(_) | What::State { .. } | What::Finite => Needs::default(),
         }
     }
 
-    pub fn holds(&self, data: &impl State) -> bool {
+    pub fn holds(&self, data: &impl State, memory: &Memory) -> bool {
         match self.what {
             What::Coordinate(index) => self.range.contains(data.qpos()[index]),
-            What::Height(spot) => self.range.contains(spot.position(data)[2]),
+            What::Height(spot) => self.range.contains(spot.position(data, memory)[2]),
             What::Tilt(body) => self.range.contains(data.xmat()[body][8].clamp(-1.0, 1.0).acos()),
+            What::Value(of) => self.range.contains(of.value(data, memory)),
             What::State { positions_from } => {
                 data.qpos()[positions_from..].iter().chain(data.qvel()).all(|&v| self.range.contains(v))
             }

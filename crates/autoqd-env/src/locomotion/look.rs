@@ -2,7 +2,7 @@
 
 use super::mesh;
 use super::task::Recipe;
-use crate::mujoco::{Data, Model, Object};
+use crate::mujoco::{Model, Object, OwnData};
 use crate::{Pose, Scene, Shape, ShapeKind};
 use mujoco_rs::prelude::MjtGeomBase;
 
@@ -62,7 +62,7 @@ fn colour(model: &Model, geom: usize) -> [f32; 4] {
 }
 
 /// Where the shapes of the scene are.
-pub(super) fn poses(recipe: &Recipe, data: &Data, out: &mut Vec<Pose>) {
+pub(super) fn poses(recipe: &Recipe, data: &OwnData, out: &mut Vec<Pose>) {
     out.clear();
     let (positions, rotations) = (data.geom_xpos(), data.geom_xmat());
     let pose = |geom: usize| Pose { position: positions[geom], rotation: rotations[geom] };

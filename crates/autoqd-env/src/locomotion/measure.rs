@@ -1,6 +1,7 @@
 //! Hand-designed behaviour measures of an episode.
 
 use super::dot::dot;
+use super::memory::Memory;
 use super::names::Names;
 use super::numpy_sum::sum;
 use super::place::Number;
@@ -154,7 +155,7 @@ impl Record {
     }
 
     /// Adds one step; `touch` says whether the foot of a foot measure touches the floor.
-    pub fn step(&mut self, what: &What, data: &impl State, touch: bool) {
+    pub fn step(&mut self, what: &What, data: &impl State, memory: &Memory, touch: bool) {
         match (self, what) {
             (Record::Foot { touches }, _) => *touches += usize::from(touch),
             (Record::Span { extremes }, What::Span { joints, .. }) => {
@@ -171,7 +172,7 @@ impl Record {
                 lengths.push(norm(next, *last));
                 *last = next;
             }
-            (Record::Summary(summary), What::Statistic { of, .. }) => summary.add(of.value(data)),
+            (Record::Summary(summary), What::Statistic { of, .. }) => summary.add(of.value(data, memory)),
             _ => {}
         }
     }

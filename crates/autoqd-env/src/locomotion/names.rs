@@ -1,15 +1,112 @@
 //! Looking up the names of a task file in a compiled model.
 
+use super::memory::{Followed, Spot, Track};
+use super::task_file::TaskFile;
 use crate::EnvError;
 use crate::mujoco::{Model, Object};
+use std::cell::RefCell;
 
 /// Finds named elements, and lists the existing names when one is missing.
 pub(super) struct Names<'a> {
     pub model: &'a Model,
     pub task: &'a str,
+    /// Geom of the ground.
+    pub floor: Option<usize>,
+    goals: Vec<KnownGoal>,
+    /// What episodes follow for the parts that were resolved so far.
+    followed: RefCell<Followed>,
 }
 
-impl Names<'_> {
+/// A goal of the task.
+#[derive(Clone, Debug)]
+pub(super) struct KnownGoal {
+    name: String,
+    /// Its first number among those of all goals.
+    pub first: usize,
+    pub count: usize,
+    joints: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    /// Names of a model, and of the ground and the goals of a task.
+    pub fn new(model: &'a Model, file: &'a TaskFile) -> Result<Self, EnvError> {
+        let (followed, task) = (RefCell::default(), file.name.as_str());
+        let mut names = Self { model, task, floor: None, goals: Vec::new(), followed };
+        names.floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
+        let mut first = 0;
+        for goal in &file.reset.goal {
+            let (name, count) = (goal.name.clone(), goal.low.len());
+            let joints = goal.joints.clone().unwrap_or_default();
+            if names.goals.iter().any(|known| known.name == name) {
+                return Err(names.invalid(format!("two goals are called '{name}'")));
+            }
+            if !joints.is_empty() && joints.len() != count {
+                return Err(names.invalid(format!(
+                    "[[reset.goal]] '{name}' has {count} numbers for {} joints",
+                    joints.len()
+                )));
+            }
+            joints.iter().try_for_each(|joint| names.single(joint).map(drop))?;
+            names.goals.push(KnownGoal { name, first, count, joints });
+            first += count;
+        }
+        Ok(names)
+    }
+
+    /// What episodes follow for everything that was resolved.
+    pub fn into_followed(self) -> Followed {
+        self.followed.into_inner()
+    }
+
+    /// Number of the contact of a geom with another, or with the ground.
+    pub fn contact(&self, geom: &str, with: Option<&str>) -> Result<usize, EnvError> {
+        let (geom, other) = (self.geom(geom)?, with.map(|name| self.geom(name)).transpose()?);
+        let other = other.or(self.floor).ok_or_else(|| {
+            self.invalid("a contact needs `floor`, the name of the ground geom, in the task file, or `with`, another geom")
+        })?;
+        Ok(Followed::number_of(&mut self.followed.borrow_mut().contacts, [geom, other]))
+    }
+
+    /// Number of the track of a place.
+    pub fn track(&self, at: Spot) -> usize {
+        let body = match at {
+            Spot::Body(body) => body,
+            Spot::Geom(geom) => self.model.geom_bodyid()[geom] as usize,
+            Spot::Site(site) => self.model.site_bodyid()[site] as usize,
+            Spot::Center | Spot::Goal(_) | Spot::Fixed(_) => 0,
+        };
+        Followed::number_of(&mut self.followed.borrow_mut().tracks, Track { at, body })
+    }
+
+    pub fn goal(&self, name: &str) -> Result<&KnownGoal, EnvError> {
+        self.goals.iter().find(|goal| goal.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.goals.iter().map(|goal| goal.name.as_str()).collect();
+            let known =
+                if known.is_empty() { "none; add a [[reset.goal]]".to_string() } else { known.join(", ") };
+            EnvError::UnknownName { task: self.task.to_string(), kind: "goal", name: name.to_string(), known }
+        })
+    }
+
+    /// Index of a goal's number.
+    pub fn goal_number(&self, name: &str, component: usize) -> Result<usize, EnvError> {
+        match self.goal(name)? {
+            goal if component < goal.count => Ok(goal.first + component),
+            goal => Err(self.invalid(format!(
+                "goal '{name}' has {} numbers, there is no component {component}",
+                goal.count
+            ))),
+        }
+    }
+
+    /// Index of the number that a goal asks a joint to be at.
+    pub fn goal_of_joint(&self, joint: &str) -> Result<usize, EnvError> {
+        let goals = self.goals.iter();
+        let mut found =
+            goals.filter_map(|goal| Some(goal.first + goal.joints.iter().position(|name| name == joint)?));
+        found
+            .next()
+            .ok_or_else(|| self.invalid(format!("no [[reset.goal]] has joint '{joint}' among its `joints`")))
+    }
     pub fn body(&self, name: &str) -> Result<usize, EnvError> {
         self.find(Object::mjOBJ_BODY, "body", name, self.model.body_mass().len())
     }
@@ -76,12 +173,21 @@ impl Names<'_> {
 
     /// The first velocity of a body that moves freely.
     pub fn free_body(&self, name: &str) -> Result<usize, EnvError> {
+        Ok(self.model.jnt_dofadr()[self.free_joint(name)?] as usize)
+    }
+
+    /// The first position of a body that moves freely.
+    pub fn free_coordinate(&self, name: &str) -> Result<usize, EnvError> {
+        Ok(self.model.jnt_qposadr()[self.free_joint(name)?] as usize)
+    }
+
+    fn free_joint(&self, name: &str) -> Result<usize, EnvError> {
         let body = self.body(name)?;
         let first = self.model.body_jntadr()[body];
         let joint = usize::try_from(first).ok();
         match joint.filter(|&j| self.model.jnt_type()[j] == mujoco_rs::prelude::MjtJoint::mjJNT_FREE) {
-            Some(joint) => Ok(self.model.jnt_dofadr()[joint] as usize),
-            None => Err(self.invalid(format!("body '{name}' has no free joint, so no velocity of its own"))),
+            Some(joint) => Ok(joint),
+            None => Err(self.invalid(format!("body '{name}' has no free joint; name one that moves freely"))),
         }
     }
 

@@ -1,9 +1,10 @@
 //! What a policy sees.
 
+use super::memory::{Memory, Spot, into_frame};
 use super::names::Names;
-use super::place::Spot;
+use super::place::Number;
 use super::state::{Needs, State};
-use super::task_file::{Axis, Function, Observation, Place};
+use super::task_file::{Angle, Axis, Function, Observation, Place, Rotation};
 use crate::EnvError;
 
 /// A part of the observation, with its names resolved.
@@ -31,7 +32,13 @@ enum What {
     LocalVelocity { body: usize, freedom: usize },
     Clock { period: f64 },
     Place { at: Spot, axes: Vec<usize> },
-    Offset { from: Spot, to: Spot, axes: Vec<usize> },
+    Offset { from: Spot, to: Spot, frame: Option<usize>, axes: Vec<usize> },
+    Velocity { track: usize, frame: Option<usize>, axes: Vec<usize> },
+    AngularVelocity { track: usize, frame: Option<usize> },
+    Orientation { body: usize, written: Rotation },
+    Contacts(Vec<usize>),
+    Goal { first: usize, count: usize },
+    Value(Number),
 }
 
 /// What an observation may hold besides the state.
@@ -40,6 +47,7 @@ pub(super) struct Past<'a> {
     pub action: &'a [f64],
     /// Since the start of the episode.
     pub seconds: f64,
+    pub memory: &'a Memory,
 }
 
 impl Part {
@@ -93,13 +101,40 @@ impl Part {
                 }
                 (What::Clock { period: *period }, None)
             }
-            Observation::Place { at, axes, clip } => {
-                (What::Place { at: Spot::resolve(at, names)?, axes: indices(axes.as_deref()) }, *clip)
+            Observation::Place { at, axes, frame, clip } => {
+                let (at, axes) = (Spot::resolve(at, names)?, indices(axes.as_deref()));
+                let what = match frame_of(frame.as_deref(), names)? {
+                    None => What::Place { at, axes },
+                    Some(body) => What::Offset { from: Spot::Body(body), to: at, frame: Some(body), axes },
+                };
+                (what, *clip)
             }
-            Observation::Offset { body, site, from, to, axes } => {
+            Observation::Offset { body, site, from, to, axes, frame } => {
                 let (from, to) = ends(body.as_deref(), site.as_deref(), from.as_ref(), to.as_ref(), names)?;
-                (What::Offset { from, to, axes: indices(axes.as_deref()) }, None)
+                let frame = frame_of(frame.as_deref(), names)?;
+                (What::Offset { from, to, frame, axes: indices(axes.as_deref()) }, None)
             }
+            Observation::Velocity { of, axes, frame, clip } => {
+                let track = names.track(Spot::resolve(of, names)?);
+                let frame = frame_of(frame.as_deref(), names)?;
+                (What::Velocity { track, frame, axes: indices(axes.as_deref()) }, *clip)
+            }
+            Observation::AngularVelocity { body, frame, clip } => {
+                let track = names.track(Spot::Body(names.body(body)?));
+                (What::AngularVelocity { track, frame: frame_of(frame.as_deref(), names)? }, *clip)
+            }
+            Observation::Orientation { body, r#as } => {
+                (What::Orientation { body: names.body(body)?, written: *r#as }, None)
+            }
+            Observation::Contacts { geoms, with } => {
+                let contacts = geoms.iter().map(|geom| names.contact(geom, with.as_deref()));
+                (What::Contacts(contacts.collect::<Result<_, _>>()?), None)
+            }
+            Observation::Goal { name } => {
+                let goal = names.goal(name)?;
+                (What::Goal { first: goal.first, count: goal.count }, None)
+            }
+            Observation::Value { of, clip } => (What::Value(Number::resolve(of, names)?), *clip),
         };
         check_clip(clip, names)?;
         let size = what.size(names);
@@ -125,7 +160,11 @@ impl Part {
             What::PreviousAction | What::Clock { .. } => none,
             What::Vertical { .. } | What::LocalVelocity { .. } => Needs::POSES,
             What::Place { at, .. } => at.needs(),
-            What::Offset { from, to, .. } => from.needs().and(to.needs()),
+            What::Offset { from, to, frame, .. } => from.needs().and(to.needs()).and(needs_of_frame(frame)),
+            What::Velocity { frame, .. } | What::AngularVelocity { frame, .. } => needs_of_frame(frame),
+            What::Orientation { .. } => Needs::POSES,
+            What::Value(of) => of.needs(),
+            What::Contacts(_) | What::Goal { .. } => none,
             What::Positions { .. } | What::Velocities | What::PositionsOf(..) | What::VelocitiesOf(_) => none,
         }
     }
@@ -166,11 +205,25 @@ impl Part {
                 let angle = std::f64::consts::TAU * (past.seconds / period);
                 own.copy_from_slice(&[angle.sin(), angle.cos()]);
             }
-            What::Place { at, axes } => pick(own, axes, &at.position(data)),
-            What::Offset { from, to, axes } => {
-                let (from, to) = (from.position(data), to.position(data));
-                own.iter_mut().zip(axes).for_each(|(value, &i)| *value = to[i] - from[i]);
+            What::Place { at, axes } => pick(own, axes, &at.position(data, past.memory)),
+            What::Offset { from, to, frame, axes } => {
+                let (from, to) = (from.position(data, past.memory), to.position(data, past.memory));
+                let way = std::array::from_fn(|i| to[i] - from[i]);
+                pick(own, axes, &seen_from(*frame, data, way));
             }
+            What::Velocity { track, frame, axes } => {
+                pick(own, axes, &seen_from(*frame, data, past.memory.velocity(*track)));
+            }
+            What::AngularVelocity { track, frame } => {
+                own.copy_from_slice(&seen_from(*frame, data, past.memory.turning(*track)));
+            }
+            What::Orientation { body, written } => write_orientation(&data.xmat()[*body], *written, own),
+            What::Contacts(contacts) => {
+                let touching = |contact: &usize| f64::from(u8::from(past.memory.touching[*contact]));
+                own.iter_mut().zip(contacts).for_each(|(value, contact)| *value = touching(contact));
+            }
+            What::Goal { first, count } => own.copy_from_slice(&past.memory.goals[*first..first + count]),
+            What::Value(of) => own[0] = of.value(data, past.memory),
         }
         if let Some([low, high]) = self.clip {
             own.iter_mut().for_each(|value| *value = value.clamp(low, high));
@@ -196,7 +249,14 @@ impl What {
             What::Vertical { .. } => 3,
             What::LocalVelocity { .. } => 6,
             What::Clock { .. } => 2,
-            What::Place { axes, .. } | What::Offset { axes, .. } => axes.len(),
+            What::Place { axes, .. } | What::Offset { axes, .. } | What::Velocity { axes, .. } => axes.len(),
+            What::AngularVelocity { .. } => 3,
+            What::Orientation { written: Rotation::Quaternion, .. } => 4,
+            What::Orientation { written: Rotation::Matrix, .. } => 9,
+            What::Orientation { written: Rotation::Angles, .. } => 3,
+            What::Contacts(contacts) => contacts.len(),
+            What::Goal { count, .. } => *count,
+            What::Value(_) => 1,
         }
     }
 }
@@ -207,6 +267,52 @@ fn pick(own: &mut [f64], indices: &[usize], values: &[f64]) {
 
 fn indices(axes: Option<&[Axis]>) -> Vec<usize> {
     axes.map_or_else(|| vec![0, 1, 2], |axes| axes.iter().map(|axis| axis.index()).collect())
+}
+
+fn frame_of(body: Option<&str>, names: &Names<'_>) -> Result<Option<usize>, EnvError> {
+    body.map(|name| names.body(name)).transpose()
+}
+
+fn needs_of_frame(frame: Option<usize>) -> Needs {
+    if frame.is_some() { Needs::POSES } else { Needs::default() }
+}
+
+/// A vector of the world as a body sees it, or as it is.
+fn seen_from(frame: Option<usize>, data: &impl State, vector: [f64; 3]) -> [f64; 3] {
+    frame.map_or(vector, |body| into_frame(&data.xmat()[body], vector))
+}
+
+fn write_orientation(rotation: &[f64; 9], written: Rotation, out: &mut [f64]) {
+    match written {
+        Rotation::Matrix => out.copy_from_slice(rotation),
+        Rotation::Angles => {
+            out.copy_from_slice(&[Angle::Roll, Angle::Pitch, Angle::Yaw].map(|angle| angle.of(rotation)));
+        }
+        Rotation::Quaternion => out.copy_from_slice(&quaternion(rotation)),
+    }
+}
+
+/// The quaternion of a rotation whose first number is not negative, from its largest number, which is exact enough to
+/// divide by.
+fn quaternion(r: &[f64; 9]) -> [f64; 4] {
+    let squares = [
+        1.0 + r[0] + r[4] + r[8],
+        1.0 + r[0] - r[4] - r[8],
+        1.0 - r[0] + r[4] - r[8],
+        1.0 - r[0] - r[4] + r[8],
+    ];
+    let largest = (0..4).max_by(|&a, &b| squares[a].total_cmp(&squares[b])).unwrap_or(0);
+    let [a, b, c] = [r[7] - r[5], r[2] - r[6], r[3] - r[1]];
+    let [d, e, f] = [r[1] + r[3], r[2] + r[6], r[5] + r[7]];
+    let numbers = match largest {
+        0 => [squares[0], a, b, c],
+        1 => [a, squares[1], d, e],
+        2 => [b, d, squares[2], f],
+        _ => [c, e, f, squares[3]],
+    };
+    let scale = 0.5 / squares[largest].sqrt();
+    let sign = if numbers[0] < 0.0 { -scale } else { scale };
+    numbers.map(|number| number * sign)
 }
 
 /// The ends of an offset: a body and a site, or any two places.

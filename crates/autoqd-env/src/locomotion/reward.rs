@@ -1,13 +1,14 @@
 //! What a step is worth.
 
 use super::dot::Blas;
+use super::memory::{Memory, Spot};
 use super::names::Names;
 use super::numpy_sum::sum;
 use super::observation::check_clip;
-use super::place::{Number, Spot};
+use super::place::Number;
 use super::shaped::Worth;
 use super::state::{Needs, State};
-use super::task_file::{Effort, Motion, Reward};
+use super::task_file::{Effort, EffortKind, Motion, Place, Reward};
 use crate::{Action, EnvError};
 
 /// A term of the reward, with its names resolved.
@@ -24,10 +25,14 @@ pub(super) struct Term {
 enum What {
     Velocity { of: Mover, direction: [f64; 3] },
     Healthy,
-    Height { body: usize },
+    Height { at: Spot },
     Value { of: Number, worth: Worth },
     Motion { body: usize, motion: Motion, worth: Worth },
     Upright { body: usize, worth: Worth },
+    Effort { of: EffortKind, worth: Worth },
+    AirTime { contacts: Vec<usize>, target: f64 },
+    Clearance { feet: Vec<(Spot, usize)>, height: f64 },
+    Slip { feet: Vec<(usize, usize)> },
     Posture { joints: Vec<(usize, f64)> },
     Torque,
     Power,
@@ -73,6 +78,7 @@ pub(super) struct Step<'a> {
     pub blas: Blas,
     /// The action before; zero in the first step.
     pub previous_action: &'a [f64],
+    pub memory: &'a Memory,
 }
 
 impl Term {
@@ -89,20 +95,49 @@ impl Term {
                 (name, "forward", *weight, What::Velocity { of, direction: unit(*direction, names)? })
             }
             Reward::Healthy { name, weight } => (name, "survive", *weight, What::Healthy),
-            Reward::Height { name, body, weight } => {
-                (name, "height", *weight, What::Height { body: names.body(body)? })
+            Reward::Height { name, body, geom, site, weight } => {
+                let (body, geom, site) = (body.clone(), geom.clone(), site.clone());
+                let at = Spot::resolve(&Place { body, geom, site, ..Place::default() }, names)?;
+                (name, "height", *weight, What::Height { at })
             }
             Reward::Value { name, of, target, tolerance, scale, shape, weight, .. } => {
-                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                let worth = Worth::resolve(target.as_ref(), *tolerance, *scale, *shape, names)?;
                 (name, "value", *weight, What::Value { of: Number::resolve(of, names)?, worth })
             }
             Reward::Velocity { name, body, motion, target, tolerance, scale, shape, weight, .. } => {
-                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                let worth = Worth::resolve(target.as_ref(), *tolerance, *scale, *shape, names)?;
                 (name, "velocity", *weight, What::Motion { body: names.body(body)?, motion: *motion, worth })
             }
             Reward::Upright { name, body, target, tolerance, scale, shape, weight, .. } => {
-                let worth = Worth::resolve(*target, *tolerance, *scale, *shape, names)?;
+                let worth = Worth::resolve(target.as_ref(), *tolerance, *scale, *shape, names)?;
                 (name, "upright", *weight, What::Upright { body: names.body(body)?, worth })
+            }
+            Reward::Effort { name, of, target, tolerance, scale, shape, weight, .. } => {
+                let worth = Worth::resolve(target.as_ref(), *tolerance, *scale, *shape, names)?;
+                (name, "effort", *weight, What::Effort { of: *of, worth })
+            }
+            Reward::AirTime { name, geoms, target, weight } => {
+                if !target.is_finite() {
+                    return Err(names.invalid(format!("air-time: target = {target}; give seconds")));
+                }
+                let contacts = each(geoms, "air-time", names, |geom| names.contact(geom, None))?;
+                (name, "air time", *weight, What::AirTime { contacts, target: *target })
+            }
+            Reward::FootClearanceCost { name, geoms, height, weight } => {
+                if !height.is_finite() {
+                    return Err(names.invalid(format!("foot-clearance-cost: height = {height}; give metres")));
+                }
+                let feet = each(geoms, "foot-clearance-cost", names, |geom| {
+                    let at = Spot::Geom(names.geom(geom)?);
+                    Ok((at, names.track(at)))
+                })?;
+                (name, "foot clearance", *weight, What::Clearance { feet, height: *height })
+            }
+            Reward::SlipCost { name, geoms, weight } => {
+                let feet = each(geoms, "slip-cost", names, |geom| {
+                    Ok((names.contact(geom, None)?, names.track(Spot::Geom(names.geom(geom)?))))
+                })?;
+                (name, "slip", *weight, What::Slip { feet })
             }
             Reward::PostureCost { name, joints, weight } => {
                 let joints = names.coordinates(joints)?.into_iter().map(|q| (q, start[q])).collect();
@@ -162,8 +197,12 @@ impl Term {
             | What::Height { .. }
             | What::Value { .. }
             | What::Motion { .. }
+            | What::Effort { .. }
+            | What::AirTime { .. }
             | What::Upright { .. } => false,
-            What::Posture { .. }
+            What::Clearance { .. }
+            | What::Slip { .. }
+            | What::Posture { .. }
             | What::Torque
             | What::Power
             | What::ActionRate
@@ -180,6 +219,13 @@ impl Term {
         match &self.what {
             What::Contact { .. } => Needs { contact_forces: true, ..Needs::default() },
             What::Value { of, .. } => of.needs(),
+            What::Effort { of: EffortKind::Torque | EffortKind::Power, .. } => {
+                Needs { actuator_forces: true, ..Needs::default() }
+            }
+            What::Effort { .. } | What::AirTime { .. } => Needs::default(),
+            // What is followed tells its needs itself.
+            What::Clearance { .. } | What::Slip { .. } => Needs { points: true, ..Needs::POSES },
+            What::Height { at } => at.needs(),
             What::Torque | What::Power => Needs { actuator_forces: true, ..Needs::default() },
             What::Posture { .. } | What::ActionRate => Needs::default(),
             What::Motion { .. } | What::Upright { .. } => Needs::POSES,
@@ -188,7 +234,7 @@ impl Term {
             | What::Control(_)
             | What::JointVelocities { .. } => Needs::default(),
             What::Velocity { of: Mover::Center { .. }, .. } => Needs { points: true, ..Needs::POSES },
-            What::Velocity { .. } | What::Height { .. } | What::SiteDistance { .. } => Needs::POSES,
+            What::Velocity { .. } | What::SiteDistance { .. } => Needs::POSES,
             What::Distance { from, to } | What::SquaredDistance { from, to, .. } => {
                 from.needs().and(to.needs())
             }
@@ -212,12 +258,29 @@ impl Term {
                 self.weight * speed_along(*direction, before, of.position(data), step.seconds)
             }
             What::Healthy => f64::from(u8::from(step.healthy)) * self.weight,
-            What::Height { body } => self.weight * data.xpos()[*body][2],
-            What::Value { of, worth } => self.weight * worth.of(of.value(data)),
+            What::Height { at } => self.weight * at.position(data, step.memory)[2],
+            What::Value { of, worth } => self.weight * worth.of(of.value(data, step.memory), step.memory),
             What::Motion { body, motion, worth } => {
-                self.weight * worth.of(motion_of(data, *body, *motion, before, step.seconds))
+                self.weight * worth.of(motion_of(data, *body, *motion, before, step.seconds), step.memory)
             }
-            What::Upright { body, worth } => self.weight * worth.of(data.xmat()[*body][8]),
+            What::Upright { body, worth } => self.weight * worth.of(data.xmat()[*body][8], step.memory),
+            What::Effort { of, worth } => self.weight * worth.of(effort(*of, data, step), step.memory),
+            What::AirTime { contacts, target } => {
+                let ended =
+                    contacts.iter().map(|&contact| step.memory.ended(contact)).filter(|&time| time > 0.0);
+                self.weight * ended.map(|time| time - target).sum::<f64>()
+            }
+            What::Clearance { feet, height } => {
+                let cost = |&(at, track): &(Spot, usize)| {
+                    let missed = at.position(data, step.memory)[2] - height;
+                    missed * missed * horizontal(step.memory.velocity(track)).sqrt()
+                };
+                self.weight * feet.iter().map(cost).sum::<f64>()
+            }
+            What::Slip { feet } => {
+                let down = feet.iter().filter(|(contact, _)| step.memory.touching[*contact]);
+                self.weight * down.map(|&(_, track)| horizontal(step.memory.velocity(track))).sum::<f64>()
+            }
             What::Posture { joints } => {
                 let square = |&(q, start): &(usize, f64)| (data.qpos()[q] - start) * (data.qpos()[q] - start);
                 self.weight * joints.iter().map(square).sum::<f64>()
@@ -242,11 +305,11 @@ impl Term {
                 self.weight * distance(data.xpos()[*body], data.site_xpos()[*site])
             }
             What::Distance { from, to } => {
-                let (from, to) = (from.position(data), to.position(data));
+                let (from, to) = (from.position(data, step.memory), to.position(data, step.memory));
                 self.weight * step.blas.length(std::array::from_fn(|i| to[i] - from[i]))
             }
             What::SquaredDistance { from, to, weights } => {
-                let (from, to) = (from.position(data), to.position(data));
+                let (from, to) = (from.position(data, step.memory), to.position(data, step.memory));
                 let part = |i: usize| weights[i] * power(from[i] - to[i], 2.0);
                 (0..3).filter(|&i| weights[i] != 0.0).map(part).reduce(|a, b| a + b).unwrap_or(0.0)
             }
@@ -258,9 +321,47 @@ fn product_of(term: &Reward) -> Option<&str> {
     match term {
         Reward::Value { product, .. }
         | Reward::Velocity { product, .. }
+        | Reward::Effort { product, .. }
         | Reward::Upright { product, .. } => product.as_deref(),
         _ => None,
     }
+}
+
+/// Resolves every geom of a term that needs at least one.
+fn each<T>(
+    geoms: &[String],
+    kind: &str,
+    names: &Names<'_>,
+    resolve: impl Fn(&str) -> Result<T, EnvError>,
+) -> Result<Vec<T>, EnvError> {
+    if geoms.is_empty() {
+        return Err(names.invalid(format!("{kind} needs at least one geom")));
+    }
+    geoms.iter().map(|geom| resolve(geom)).collect()
+}
+
+/// The square of a horizontal speed.
+fn horizontal(velocity: [f64; 3]) -> f64 {
+    velocity[0] * velocity[0] + velocity[1] * velocity[1]
+}
+
+/// Root mean square over the actuators.
+fn effort(of: EffortKind, data: &impl State, step: &Step<'_>) -> f64 {
+    let count = step.action.len();
+    let squares: f64 = match of {
+        EffortKind::Action => (0..count).map(|i| step.action.get(i) * step.action.get(i)).sum(),
+        EffortKind::ActionRate => {
+            let change = |i: usize| step.action.get(i) - step.previous_action[i];
+            (0..count).map(|i| change(i) * change(i)).sum()
+        }
+        EffortKind::Control => data.ctrl().iter().map(|u| u * u).sum(),
+        EffortKind::Torque => data.qfrc_actuator().iter().map(|f| f * f).sum(),
+        EffortKind::Power => {
+            let powers = data.qfrc_actuator().iter().zip(data.qvel()).map(|(f, v)| f * v);
+            powers.map(|power| power * power).sum()
+        }
+    };
+    (squares / count as f64).sqrt()
 }
 
 /// The direction of a body's x axis in the horizontal plane.

@@ -1,6 +1,7 @@
 //! What rewards, health, observations and measures read from a world, whichever simulator steps it.
 
-use crate::mujoco::Data;
+use mujoco_rs::prelude::MjData;
+use mujoco_rs::wrappers::mj_model::traits::ModelType;
 
 /// The state of a world after a step, under the names MuJoCo gives its parts.
 pub(crate) trait State {
@@ -61,7 +62,7 @@ impl Needs {
     }
 }
 
-impl State for Data {
+impl<M: ModelType> State for MjData<M> {
     fn qpos(&self) -> &[f64] {
         self.qpos()
     }

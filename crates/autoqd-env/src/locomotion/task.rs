@@ -7,15 +7,17 @@ use super::dot::Blas;
 use super::health::Rule;
 use super::info;
 use super::measure::{Definition, What};
+use super::memory::{Followed, Memory};
 use super::names::Names;
 use super::observation::{Part, Past};
+use super::physics::RandomPhysics;
 use super::reward::Term;
+use super::start::{self, Start};
 use super::state::{Needs, State};
-use super::task_file::{Noise, Placed, Range, Reset, RewardOrder, TaskFile};
+use super::task_file::{RewardOrder, TaskFile};
 use crate::mujoco::{self, Model, Source};
 use crate::{
-    EnvError, EnvSpec, Environment, InfoSpec, NumpyRng, Perturbation, Physics, Task, TaskDigest, TaskFiles,
-    Worlds,
+    EnvError, EnvSpec, Environment, InfoSpec, Perturbation, Physics, Task, TaskDigest, TaskFiles, Worlds,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -40,12 +42,16 @@ pub(crate) struct Recipe {
     /// Per geom: the measure whose foot it is.
     pub foot_of_geom: Vec<Option<usize>>,
     pub needs: Needs,
+    /// Contacts and places that episodes follow.
+    pub followed: Followed,
     pub reward_order: RewardOrder,
     pub blas: Blas,
     /// What worlds tell besides observation and reward.
     pub infos: &'static [InfoSpec],
     pub action: Option<ActionPlan>,
     pub disturbance: Disturbance,
+    /// Physics that are drawn for every episode.
+    pub physics: Option<RandomPhysics>,
     /// Number of products of reward terms.
     pub products: usize,
     pub notices: Vec<String>,
@@ -55,87 +61,13 @@ pub(crate) struct Recipe {
 
 impl Recipe {
     /// Whether every rule of health holds.
-    pub fn healthy(&self, state: &impl State) -> bool {
-        self.health.iter().all(|rule| rule.holds(state))
+    pub fn healthy(&self, state: &impl State, memory: &Memory) -> bool {
+        self.health.iter().all(|rule| rule.holds(state, memory))
     }
 
     pub(super) fn observe(&self, state: &impl State, past: &Past<'_>, mut out: &mut [f64]) {
         for part in &self.observation {
             out = part.write(state, past, out);
-        }
-    }
-}
-
-/// State and noise from which episodes start.
-#[derive(Clone)]
-pub(crate) struct Start {
-    pub qpos: Vec<f64>,
-    pub qvel: Vec<f64>,
-    pub position_noise: Option<f64>,
-    pub velocity_noise: Option<f64>,
-    pub velocity_noise_kind: Noise,
-    pub placed: Vec<PlacedJoints>,
-}
-
-/// Joints that a draw of their own puts somewhere, at rest.
-#[derive(Clone)]
-pub(crate) struct PlacedJoints {
-    coordinates: Vec<usize>,
-    freedoms: Vec<usize>,
-    low: Vec<f64>,
-    high: Vec<f64>,
-    length: Range,
-}
-
-/// Draws of a point before it is taken as it is: a range of lengths that nearly no point of the box has.
-const MOST_DRAWS: usize = 10_000;
-
-impl PlacedJoints {
-    fn draw(&self, rng: &mut NumpyRng, qpos: &mut [f64]) {
-        for _ in 0..MOST_DRAWS {
-            for ((&q, &low), &high) in self.coordinates.iter().zip(&self.low).zip(&self.high) {
-                qpos[q] = if low == high { low } else { rng.uniform(low, high) };
-            }
-            let at = |i: usize| qpos[self.coordinates[i]];
-            if self.length.contains((0..self.coordinates.len()).map(|i| at(i) * at(i)).sum::<f64>().sqrt()) {
-                return;
-            }
-        }
-    }
-}
-
-impl Start {
-    /// First the positions of a start, in numpy's order of draws.
-    pub fn draw_positions(&self, rng: &mut NumpyRng, qpos: &mut [f64]) {
-        match self.position_noise {
-            Some(scale) => {
-                for (value, base) in qpos.iter_mut().zip(&self.qpos) {
-                    *value = base + rng.uniform(-scale, scale);
-                }
-            }
-            None => qpos.copy_from_slice(&self.qpos),
-        }
-        for placed in &self.placed {
-            placed.draw(rng, qpos);
-        }
-    }
-
-    /// Then its velocities.
-    pub fn draw_velocities(&self, rng: &mut NumpyRng, qvel: &mut [f64]) {
-        match self.velocity_noise {
-            Some(scale) => {
-                for (value, base) in qvel.iter_mut().zip(&self.qvel) {
-                    *value = base
-                        + match self.velocity_noise_kind {
-                            Noise::Uniform => rng.uniform(-scale, scale),
-                            Noise::Normal => scale * rng.standard_normal(),
-                        };
-                }
-            }
-            None => qvel.copy_from_slice(&self.qvel),
-        }
-        for placed in &self.placed {
-            placed.freedoms.iter().for_each(|&k| qvel[k] = 0.0);
         }
     }
 }
@@ -253,7 +185,7 @@ impl LocomotionTask {
         perturbation.refuse_friction(&file.name)?;
         let (mut spec, untuned) = mujoco::load(source, &perturbation, file.floor.as_deref())?;
         let untuned = Arc::new(untuned);
-        let tuned = mujoco::tuned(&mut spec, &untuned).map(Arc::new);
+        let tuned = mujoco::tuned(&mut spec, &untuned, &perturbation).map(Arc::new);
         let (model, mut notices) = choose(&file.name, tuned, &untuned, check);
         notices.extend(mujoco::library_notice().map(str::to_owned));
         let recipe = Arc::new(resolve(&file, model, untuned, notices)?);
@@ -337,11 +269,11 @@ fn resolve(
     untuned: Arc<Model>,
     notices: Vec<String>,
 ) -> Result<Recipe, EnvError> {
-    let names = Names { model: &model, task: &file.name };
+    let names = Names::new(&model, file)?;
     check_counts(file, &names)?;
     let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
     let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
-    let start = start(&file.reset, &names)?;
+    let start = start::start(&file.reset, &names)?;
     let mut products = Vec::new();
     let mut rewards = Vec::new();
     for term in &file.reward {
@@ -352,7 +284,7 @@ fn resolve(
     let disturbance = Disturbance::resolve(&file.randomisation, observation_size, seconds_per_step, &names)?;
     let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
     let measures = all(&file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
-    let floor = file.floor.as_deref().map(|name| names.geom(name)).transpose()?;
+    let floor = names.floor;
     let foot_of_geom = feet(&measures, floor, &names)?;
     let needs = observation
         .iter()
@@ -361,6 +293,9 @@ fn resolve(
         .chain(health.iter().map(Rule::needs))
         .chain(measures.iter().map(Definition::needs))
         .fold(Needs::default(), Needs::and);
+    let physics = RandomPhysics::resolve(&file.randomisation, &names)?;
+    let followed = names.into_followed();
+    let needs = needs.and(followed.needs());
     Ok(Recipe {
         spec: env_spec(file, &model, &observation, &rewards, &measures),
         frame_skip: file.frame_skip,
@@ -374,11 +309,13 @@ fn resolve(
         measures,
         foot_of_geom,
         needs,
+        followed,
         reward_order: file.reward_order,
         blas: Blas::Plain,
         infos: &[],
         action,
         disturbance,
+        physics,
         products: products.len(),
         notices,
         model,
@@ -429,41 +366,6 @@ fn feet(
         }
     }
     Ok(foot_of_geom)
-}
-
-fn start(reset: &Reset, names: &Names<'_>) -> Result<Start, EnvError> {
-    let noise_ok = |scale: Option<f64>| scale.is_none_or(|scale| scale.is_finite() && scale >= 0.0);
-    if !noise_ok(reset.position_noise) || !noise_ok(reset.velocity_noise) {
-        return Err(names.invalid("position_noise and velocity_noise must be finite and not negative"));
-    }
-    let model = names.model;
-    let (nq, nv) = (model.nq() as usize, model.nv() as usize);
-    let (qpos, qvel) = match &reset.keyframe {
-        None => (model.qpos0().to_vec(), vec![0.0; nv]),
-        Some(name) => {
-            let key = names.keyframe(name)?;
-            (model.key_qpos()[key * nq..][..nq].to_vec(), model.key_qvel()[key * nv..][..nv].to_vec())
-        }
-    };
-    let placed = all(&reset.place, |placed| place(placed, names))?;
-    let Reset { position_noise, velocity_noise, velocity_noise_kind, .. } = *reset;
-    Ok(Start { qpos, qvel, position_noise, velocity_noise, velocity_noise_kind, placed })
-}
-
-fn place(placed: &Placed, names: &Names<'_>) -> Result<PlacedJoints, EnvError> {
-    let Placed { joints, low, high, length } = placed;
-    let coordinates = all(joints, |joint| names.single(joint))?;
-    if joints.is_empty() || low.len() != joints.len() || high.len() != joints.len() {
-        return Err(
-            names.invalid("[[reset.place]] needs joints, and one number of `low` and `high` for each")
-        );
-    }
-    let interval = |(a, b): (&f64, &f64)| a.is_finite() && b.is_finite() && a <= b;
-    if !low.iter().zip(high).all(interval) {
-        return Err(names.invalid(format!("[[reset.place]]: low = {low:?} must not exceed high = {high:?}")));
-    }
-    let freedoms = names.freedoms(joints)?;
-    Ok(PlacedJoints { coordinates, freedoms, low: low.clone(), high: high.clone(), length: *length })
 }
 
 fn env_spec(

@@ -1,5 +1,6 @@
-//! From MJCF to a compiled model, with perturbed friction, mass and margin.
+//! From MJCF to a compiled model, with perturbed physics.
 
+use super::scaling::scale_forces;
 use super::{Model, library, log};
 use crate::{EnvError, Margin, Perturbation};
 use mujoco_rs::prelude::MjSpec;
@@ -46,7 +47,8 @@ fn parse_file(path: &Path) -> Result<MjSpec, String> {
     MjSpec::from_xml(path).map_err(|e| e.to_string())
 }
 
-/// The editable form of a model with the perturbation applied to the values of its MJCF, and its compiled form.
+/// The editable form of a model with friction, mass and margin of the perturbation applied to the values of its MJCF,
+/// and its compiled form with all of the perturbation.
 pub(crate) fn load(
     source: &Source,
     perturbation: &Perturbation,
@@ -58,7 +60,8 @@ pub(crate) fn load(
     // A model's own memory size can be too small, and running out of it ends the process.
     spec.set_memory(-1);
     perturb(&mut spec, perturbation, floor).map_err(|message| source.error(message))?;
-    let model = spec.compile().map_err(|e| source.error(e))?;
+    let mut model = spec.compile().map_err(|e| source.error(e))?;
+    scale_forces(&mut model, perturbation).map_err(|message| source.error(message))?;
     check(&model).map_err(|message| source.error(message))?;
     Ok((spec, model))
 }

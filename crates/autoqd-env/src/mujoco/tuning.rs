@@ -2,13 +2,15 @@
 //! constraint islands in a model that is one tree.
 
 use super::Model;
+use super::scaling::scale_forces;
+use crate::Perturbation;
 use mujoco_rs::prelude::{MjSpec, MjtDisableBit, MjtEnableBit, SpecElement, SpecItem};
 
 /// Beyond this many pairs MuJoCo's own broad phase is cheaper.
 const MAX_PAIRS: usize = 64;
 
 /// A tuned version of the model, or `None` where there is nothing to gain or the tuning is not known to be exact.
-pub(crate) fn tuned(spec: &mut MjSpec, model: &Model) -> Option<Model> {
+pub(crate) fn tuned(spec: &mut MjSpec, model: &Model, perturbation: &Perturbation) -> Option<Model> {
     let option = model.opt();
     let special = MjtEnableBit::mjENBL_OVERRIDE as i32 | MjtEnableBit::mjENBL_SLEEP as i32;
     if model.ffi().ntree != 1 || model.ffi().nflex > 0 || option.enableflags & special != 0 {
@@ -21,7 +23,9 @@ pub(crate) fn tuned(spec: &mut MjSpec, model: &Model) -> Option<Model> {
             replace_broad_phase(spec, model, &pairs)?;
         }
     }
-    spec.compile().ok()
+    let mut tuned = spec.compile().ok()?;
+    scale_forces(&mut tuned, perturbation).ok()?;
+    Some(tuned)
 }
 
 /// Contacts with properties that a pair does not carry over are left to MuJoCo.

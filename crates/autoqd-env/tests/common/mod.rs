@@ -1,6 +1,9 @@
 //! What several test programs share.
 #![allow(dead_code)]
 
+#[cfg(feature = "mujoco")]
+pub mod quadruped;
+
 use autoqd_env::{Action, Environment, NumpyRng, Seed};
 
 pub const MUJOCO: [&str; 5] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d"];

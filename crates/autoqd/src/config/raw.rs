@@ -197,5 +197,8 @@ fn ascending(key: &'static str, schedule: &Vec<u64>) -> rules::Check {
 fn perturbation(_key: &'static str, changes: &Perturbation) -> rules::Check {
     rules::positive("perturbation.friction_scale", &changes.friction_scale)?;
     rules::positive("perturbation.mass_scale", &changes.mass_scale)?;
+    rules::not_negative("perturbation.motor_scale", &changes.motor_scale)?;
+    rules::not_negative("perturbation.damping_scale", &changes.damping_scale)?;
+    rules::not_negative("perturbation.gravity_scale", &changes.gravity_scale)?;
     changes.friction.map_or(Ok(()), |friction| rules::positive("perturbation.friction", &friction))
 }

@@ -130,8 +130,8 @@ impl<'a> Checker<'a> {
     pub(super) fn start(&mut self, lane: usize, rng: &mut crate::NumpyRng) {
         let (start, world) = (&self.recipe.start, &mut self.pair.worlds[lane]);
         world.reset();
-        start.draw_positions(rng, world.qpos_mut());
-        start.draw_velocities(rng, world.qvel_mut());
+        let which = start.draw_positions(rng, world.qpos_mut());
+        start.draw_velocities(which, rng, world.qvel_mut());
     }
 
     /// Random controls, new starts now and then so that falls and upright states both occur.

@@ -18,6 +18,8 @@ pub(crate) struct Prepared {
     pub backend: Backend,
     /// Per contact pair: the measure whose foot touches the floor with it.
     pub foot_of_pair: Vec<Option<usize>>,
+    /// Per contact pair: the contacts that episodes follow.
+    pub followed_of_pair: Vec<Vec<usize>>,
     /// libmujoco's geoms of each contact pair.
     pub pair_geoms: Vec<[usize; 2]>,
     /// Whether libmujoco finds the contacts of a pair by an iteration.
@@ -77,6 +79,7 @@ fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
     let backend = Backend::best().ok_or("this CPU has no fused multiply-add")?;
     let needs = recipe.needs;
     let lacking = [
+        (recipe.physics.is_some(), "physics that are drawn for every episode ([randomisation])"),
         (needs.sensors, "a task that reads sensors"),
         (needs.body_inertias, "an observation of the bodies' inertias"),
         (needs.body_velocities, "an observation of the bodies' velocities"),
@@ -95,9 +98,22 @@ fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
         }
     };
     let foot_of_pair = converted.pair_geoms.iter().map(foot).collect();
+    let followed = |geoms: &[usize; 2]| {
+        let mut found = Vec::new();
+        recipe.followed.match_contact(*geoms, |contact| found.push(contact));
+        found
+    };
+    let followed_of_pair = converted.pair_geoms.iter().map(followed).collect();
     let pair_geoms = converted.pair_geoms;
     let iterated_contacts = pair_geoms.iter().any(|&pair| is_iterated(&recipe.model, pair));
-    Ok(Prepared { compiled: Arc::new(compiled), backend, foot_of_pair, pair_geoms, iterated_contacts })
+    Ok(Prepared {
+        compiled: Arc::new(compiled),
+        backend,
+        foot_of_pair,
+        followed_of_pair,
+        pair_geoms,
+        iterated_contacts,
+    })
 }
 
 /// Planes, spheres, capsules and boxes have formulas among themselves, and planes and spheres with cylinders.

@@ -1,5 +1,6 @@
 //! States that policies visit: episodes on libmujoco as the task runs them, some of whose steps are repeated in lanes.
 
+use super::super::memory::Memory;
 use super::super::observation::Past;
 use super::check::{Agreement, CheckOptions, Checker, Policy};
 use super::side_by_side::stream;
@@ -62,7 +63,9 @@ fn act(
     let recipe = checker.recipe;
     let spec = &recipe.spec;
     let world = &checker.pair.worlds[lane];
-    let fell = turn.steps > 0 && recipe.terminate_when_unhealthy && !recipe.healthy(world);
+    // What an episode remembers is not kept here either: contacts and velocities of places are those of a start.
+    let memory = Memory::new(&recipe.followed, recipe.start.goal_numbers(), recipe.model.body_mass());
+    let fell = turn.steps > 0 && recipe.terminate_when_unhealthy && !recipe.healthy(world, &memory);
     turn.fallen += usize::from(fell || turn.fallen > 0);
     let over = turn.fallen > AFTER_FALL
         || turn.steps >= spec.max_episode_steps * recipe.frame_skip
@@ -78,7 +81,8 @@ fn act(
     let world = &mut checker.pair.worlds[lane];
     // The last action is not kept here: a policy that sees it visits states as if every step were its first.
     let seconds = turn.steps as f64 * recipe.model.opt().timestep;
-    recipe.observe(world, &Past { action: &vec![0.0; spec.action_size], seconds }, &mut observation);
+    let past = Past { action: &vec![0.0; spec.action_size], seconds, memory: &memory };
+    recipe.observe(world, &past, &mut observation);
     policies[turn.policy % policies.len()](&observation, &mut action);
     match &recipe.action {
         Some(plan) => {

@@ -153,12 +153,15 @@ impl LaneWorlds {
         if self.recipe.needs.actuator_forces {
             self.batch.actuator_forces(lane, &mut state.qfrc_actuator);
         }
-        let touches = &mut self.episodes[lane].touches;
+        let episode = &mut self.episodes[lane];
+        let (touches, touching) = (&mut episode.touches, &mut episode.memory.touching);
         touches.fill(false);
+        touching.fill(false);
         self.batch.contact_pairs(lane, |pair| {
             if let Some(measure) = self.prepared.foot_of_pair[pair] {
                 touches[measure] = true;
             }
+            self.prepared.followed_of_pair[pair].iter().for_each(|&contact| touching[contact] = true);
         });
     }
 }
@@ -179,10 +182,20 @@ impl Worlds for LaneWorlds {
             *rng = NumpyRng::from_seed(seed);
         }
         let state = &mut self.states[lane];
-        self.recipe.start.draw_positions(rng, &mut state.qpos);
-        self.recipe.start.draw_velocities(rng, &mut state.qvel);
+        let start = &self.recipe.start;
+        let which = start.draw_positions(rng, &mut state.qpos);
+        start.draw_velocities(which, rng, &mut state.qvel);
+        let control = self.episodes[lane].prepare(&self.recipe, rng);
         self.batch.set_state(lane, &state.qpos, &state.qvel);
         state.ctrl.fill(0.0);
+        if start.settle_steps > 0 {
+            state.ctrl.copy_from_slice(control);
+            self.batch.set_control(lane, &state.ctrl);
+            self.batch.step(1 << lane, start.settle_steps);
+            self.batch.qpos(lane, &mut state.qpos);
+            self.batch.qvel(lane, &mut state.qvel);
+            self.batch.set_state(lane, &state.qpos, &state.qvel);
+        }
         let needs = self.recipe.needs;
         if needs.constraint_forces || needs.actuator_forces {
             self.batch.set_control(lane, &state.ctrl);

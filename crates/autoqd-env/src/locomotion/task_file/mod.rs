@@ -1,5 +1,13 @@
 //! The TOML form of a locomotion task, as written. The built-in MuJoCo tasks are such files.
 
+mod observation;
+mod reset;
+mod reward;
+
+pub(crate) use observation::{Observation, Rotation};
+pub(crate) use reset::{Goal, Heading, JointNoise, Placed, Reset};
+pub(crate) use reward::{EffortKind, Reward};
+
 use crate::Perturbation;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -60,6 +68,16 @@ pub(crate) struct Randomisation {
     pub action_delay: [usize; 2],
     /// Sudden changes of velocity.
     pub push: Option<Pushes>,
+    /// Smallest and largest factor on all frictions; drawn for every episode, like the four that follow.
+    pub friction_scale: Option<[f64; 2]>,
+    /// On all masses and inertias.
+    pub mass_scale: Option<[f64; 2]>,
+    /// On the forces of all actuators.
+    pub motor_scale: Option<[f64; 2]>,
+    /// On all damping.
+    pub damping_scale: Option<[f64; 2]>,
+    /// On gravity.
+    pub gravity_scale: Option<[f64; 2]>,
 }
 
 /// Sudden changes of velocity.
@@ -78,40 +96,6 @@ pub(crate) struct Pushes {
 
 fn yes() -> bool {
     true
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-/// How an episode starts.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Reset {
-    /// Keyframe of the model to start from instead of its initial pose at rest.
-    pub keyframe: Option<String>,
-    /// Positions get uniform noise from [-s, s]; nothing is drawn without it.
-    pub position_noise: Option<f64>,
-    /// Scale of the velocities' noise; nothing is drawn without it.
-    pub velocity_noise: Option<f64>,
-    /// Kind of the velocities' noise.
-    pub velocity_noise_kind: Noise,
-    /// Joints that are placed by draws of their own, at rest: goals, objects.
-    pub place: Vec<Placed>,
-}
-
-/// Joints that start at rest at a point drawn from a box.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Placed {
-    /// Hinge or slide joints, one per coordinate of the point.
-    pub joints: Vec<String>,
-    /// Corners of the box; a coordinate whose bounds are equal is not drawn.
-    pub low: Vec<f64>,
-    pub high: Vec<f64>,
-    /// The point is drawn again until its distance from the origin lies in this range.
-    #[serde(default)]
-    pub length: Range,
 }
 
 /// How an action, each component from -1 to 1, becomes controls.
@@ -185,17 +169,20 @@ pub(crate) enum Axis {
     Z,
 }
 
-/// A point of the world: of a body, a geom or a site, or a fixed one.
+/// A point of the world: of a body, a geom or a site, of all bodies together, drawn for the episode, or a fixed one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Place {
     pub body: Option<String>,
     pub geom: Option<String>,
     pub site: Option<String>,
+    pub center_of_mass: bool,
+    pub goal: Option<String>,
     pub point: Option<[f64; 3]>,
 }
 
-/// One number of the state: of a joint, of a place along an axis, of a sensor.
+/// One number of the state: of a joint, of a place along an axis, of a body's orientation, of a contact, of a sensor, of
+/// a goal, or the distance of two places.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Channel {
@@ -203,13 +190,65 @@ pub(crate) struct Channel {
     pub body: Option<String>,
     pub geom: Option<String>,
     pub site: Option<String>,
+    pub center_of_mass: bool,
     pub sensor: Option<String>,
-    /// Of a body, geom or site.
+    /// A geom: 1 while it touches the ground or what `with` names, else 0.
+    pub contact: Option<String>,
+    /// A geom: seconds since it last touched the ground or what `with` names, 0 while it does.
+    pub air_time: Option<String>,
+    /// Geom that a contact is with, instead of the ground.
+    pub with: Option<String>,
+    pub distance: Option<Box<Ends>>,
+    pub goal: Option<String>,
+    /// Of a body, geom, site or the centre of mass.
     pub axis: Option<Axis>,
-    /// Of a ball or free joint, or of a sensor with several numbers.
+    /// Of a body.
+    pub angle: Option<Angle>,
+    /// Of a ball or free joint, or of a sensor or goal with several numbers.
     pub component: usize,
-    /// The velocity of a joint instead of its position.
+    /// The velocity of a joint or place instead of its position.
     pub rate: bool,
+    /// The joint's position minus the one that a goal asks for.
+    pub from_goal: bool,
+}
+
+/// Two places.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ends {
+    pub from: Place,
+    pub to: Place,
+}
+
+/// An angle of a body's orientation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Angle {
+    /// About the body's x axis.
+    Roll,
+    /// Nose down is positive.
+    Pitch,
+    /// Heading.
+    Yaw,
+    /// Between the body's z axis and the vertical.
+    Tilt,
+}
+
+/// The number that a reward is largest at: fixed, or drawn for the episode.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Target {
+    Fixed(f64),
+    Drawn(DrawnTarget),
+}
+
+/// A number of a goal.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DrawnTarget {
+    pub goal: String,
+    #[serde(default)]
+    pub component: usize,
 }
 
 /// A function of an observed position.
@@ -252,183 +291,6 @@ pub(crate) struct Range {
     pub below: Option<f64>,
 }
 
-/// A part of the observation.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Observation {
-    /// Generalised positions from index `from` on.
-    Positions {
-        #[serde(default)]
-        from: usize,
-        /// Only those of these joints, in their order.
-        joints: Option<Vec<String>>,
-        function: Option<Function>,
-        clip: Option<[f64; 2]>,
-    },
-    /// Generalised velocities, all or those of some joints.
-    Velocities { joints: Option<Vec<String>>, clip: Option<[f64; 2]> },
-    /// Forces of the actuators on the degrees of freedom, from index `from` on or of some joints.
-    ActuatorForces {
-        #[serde(default)]
-        from: usize,
-        joints: Option<Vec<String>>,
-        clip: Option<[f64; 2]>,
-    },
-    /// Forces of limits and contacts on the degrees of freedom, all or of some joints.
-    ConstraintForces { joints: Option<Vec<String>>, clip: Option<[f64; 2]> },
-    /// Inertia about the centre of mass of the whole, for every body but the world: ten numbers each.
-    BodyInertias { clip: Option<[f64; 2]> },
-    /// Velocity at the centre of mass of the whole, for every body but the world: six numbers each.
-    BodyVelocities { clip: Option<[f64; 2]> },
-    /// Where something is in the world.
-    Place { at: Place, axes: Option<Vec<Axis>>, clip: Option<[f64; 2]> },
-    /// External forces and torques on every body but the world.
-    ContactForces { clip: Option<[f64; 2]> },
-    /// Sensors of the model, all or some.
-    Sensors { names: Option<Vec<String>>, clip: Option<[f64; 2]> },
-    /// The last action; zero at the start.
-    PreviousAction {},
-    /// The vertical in a body's frame: three numbers that say how it is tilted.
-    Vertical { body: String },
-    /// Linear and angular velocity of a free body in its own frame.
-    LocalVelocity { body: String, clip: Option<[f64; 2]> },
-    /// Sine and cosine of a clock of this period in seconds.
-    Clock { period: f64 },
-    /// Vector from a body to a site, or between any two places.
-    Offset {
-        body: Option<String>,
-        site: Option<String>,
-        from: Option<Place>,
-        to: Option<Place>,
-        axes: Option<Vec<Axis>>,
-    },
-}
-
-/// A term of the reward. Gains are summed, then costs are summed, then subtracted.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Reward {
-    /// Gain: velocity of a body along a direction, of a sliding joint, or of the centre of mass of everything.
-    ForwardVelocity {
-        name: Option<String>,
-        body: Option<String>,
-        joint: Option<String>,
-        #[serde(default)]
-        center_of_mass: bool,
-        #[serde(default = "along_x")]
-        direction: [f64; 3],
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Gain: `weight` while healthy.
-    Healthy {
-        name: Option<String>,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Gain: height of a body.
-    Height {
-        name: Option<String>,
-        body: String,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Gain: one number of the state over a scale, or how near it is to a target.
-    Value {
-        name: Option<String>,
-        of: Channel,
-        target: Option<f64>,
-        #[serde(default)]
-        tolerance: f64,
-        #[serde(default = "one")]
-        scale: f64,
-        shape: Option<Shape>,
-        product: Option<String>,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Gain: mean velocity of a body during a step as the body sees it, or how near it is to a target.
-    Velocity {
-        name: Option<String>,
-        body: String,
-        motion: Motion,
-        target: Option<f64>,
-        #[serde(default)]
-        tolerance: f64,
-        #[serde(default = "one")]
-        scale: f64,
-        shape: Option<Shape>,
-        product: Option<String>,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Gain: cosine of the angle between a body's z axis and the vertical, or how near it is to a target.
-    Upright {
-        name: Option<String>,
-        body: String,
-        target: Option<f64>,
-        #[serde(default)]
-        tolerance: f64,
-        #[serde(default = "one")]
-        scale: f64,
-        shape: Option<Shape>,
-        product: Option<String>,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Cost: sum of squared differences of joints from where episodes start.
-    PostureCost { name: Option<String>, joints: Vec<String>, weight: f64 },
-    /// Cost: sum of squared forces of the actuators on the degrees of freedom.
-    TorqueCost { name: Option<String>, weight: f64 },
-    /// Cost: sum of the sizes of the actuators' power on the degrees of freedom.
-    PowerCost { name: Option<String>, weight: f64 },
-    /// Cost: sum of squared changes of the action.
-    ActionRateCost { name: Option<String>, weight: f64 },
-    /// Cost: sum of squared controls.
-    ControlCost {
-        name: Option<String>,
-        weight: f64,
-        #[serde(default)]
-        of: Effort,
-    },
-    /// Cost: sum of squared external forces, each clipped; the cost is at most `max`.
-    ContactCost { name: Option<String>, weight: f64, clip: Option<[f64; 2]>, max: Option<f64> },
-    /// Cost: sum of squared joint velocities, each with a weight of its own.
-    VelocityCost { name: Option<String>, joints: Vec<String>, weights: Vec<f64> },
-    /// Cost: distance between two places.
-    Distance {
-        name: Option<String>,
-        from: Place,
-        to: Place,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-    /// Cost: squared distance between two places, with a weight per axis.
-    SquaredDistance {
-        name: Option<String>,
-        from: Place,
-        to: Place,
-        #[serde(default = "all_axes")]
-        weights: [f64; 3],
-    },
-    /// Cost: distance from a body to a site.
-    SiteDistance {
-        name: Option<String>,
-        body: String,
-        site: String,
-        #[serde(default = "one")]
-        weight: f64,
-    },
-}
-
-fn all_axes() -> [f64; 3] {
-    [1.0; 3]
-}
-
-fn along_x() -> [f64; 3] {
-    [1.0, 0.0, 0.0]
-}
-
 /// A condition of health.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -450,6 +312,8 @@ pub(crate) enum Health {
         positions_from: usize,
         range: Range,
     },
+    /// A number of the state.
+    Value { of: Box<Channel>, range: Range },
     /// All positions and velocities are finite.
     Finite {},
 }
@@ -459,7 +323,7 @@ pub(crate) enum Health {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Measure {
     /// A statistic over the episode of one number of the state, mapped from [low, high] to [0, 1].
-    Statistic { name: Option<String>, of: Channel, statistic: Statistic, low: f64, high: f64 },
+    Statistic { name: Option<String>, of: Box<Channel>, statistic: Statistic, low: f64, high: f64 },
     /// Fraction of the steps in which a geom touches the floor.
     FootContact { name: Option<String>, geom: String },
     /// Span of joint angles over the episode as a fraction of `2 * limit`, averaged over the joints.
