@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import operator
 import os
 import pathlib
 import subprocess
@@ -12,6 +13,10 @@ import numpy as np
 
 from autoqd import _frames, _gym, _native
 from autoqd._errors import Error, SettingError
+
+
+LARGEST_SIDE = 4096
+"""Of a picture, in pixels."""
 
 
 class Policy:
@@ -46,9 +51,12 @@ class Policy:
     def __call__(self, observation):
         """The action of an observation (a vector), or the actions of a batch of them (one per row), as float32."""
         try:
-            observation = np.asarray(observation, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"an observation is an array of numbers: {error}") from None
+            given = np.asarray(observation)
+        except ValueError as error:  # Rows of different lengths.
+            raise ValueError(f"an observation is an array of numbers: {error}") from None
+        if given.dtype.kind not in "biuf":
+            raise TypeError(f"an observation is an array of real numbers, not of {given.dtype}")
+        observation = np.asarray(given, dtype=np.float64, order="C")
         return self._native.act(observation)
 
     @property
@@ -115,6 +123,9 @@ class Run:
         self.path = pathlib.Path(path)
         self._reader = _native.Reader(self.path)
 
+    def __reduce__(self):
+        return type(self), (self.path,)
+
     @property
     def task(self):
         """The task, by name or path."""
@@ -176,6 +187,8 @@ class Run:
 
     def policy(self, id=None):
         """The policy with this id, or the best one, as a callable `Policy`."""
+        if id is not None and operator.index(id) < 0:
+            raise Error(f"{self.path}: has no policy with id {id}")
         id, native = self._reader.policy(id)
         return Policy._of(native, id)
 
@@ -249,6 +262,11 @@ class Run:
         """The same as `render`, as a `Film`, which a notebook shows."""
         from autoqd._film import Film
 
+        for name, value in [("seconds", seconds), ("rate", rate)]:
+            if not 0 < value < float("inf"):
+                raise SettingError(f"{name}={value}: expected a positive number")
+        if len(size) != 2 or not all(1 <= side <= LARGEST_SIDE for side in size):
+            raise SettingError(f"size={size!r}: expected width and height, from 1 to {LARGEST_SIDE} pixels")
         if self.task.startswith(_gym.PREFIX):
             if (friction_scale, mass_scale) != (1.0, 1.0):
                 raise SettingError("friction_scale and mass_scale: an environment of Gymnasium cannot be changed this way")

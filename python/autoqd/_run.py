@@ -51,7 +51,7 @@ def run(
         out: A folder for the run; by default runs/TASK-METHOD-SEED. It must be new or empty.
         config: A TOML file with settings, on top of the preset.
         progress: Whether to show progress.
-        callbacks: Functions that get a dict after every iteration: every column of metrics.csv and timing.csv and the
+        callbacks: A function or several that get a dict after every iteration: every column of metrics.csv and timing.csv and the
             numbers of the method alone. One that returns True ends the run with a checkpoint; an exception does so too,
             and is raised when the checkpoint is written. If it has methods ``start(facts)`` and ``finish(run)``, they are
             called before the first and after the last iteration; `autoqd.loggers` has some.
@@ -81,7 +81,9 @@ def run(
         if task is not None:
             raise SettingError("task and env: give one of them")
         task = _gym.name_of(env, env_args)
-    elif env_args is not None:
+    elif task is None and config is None:
+        raise SettingError("which task? Give one of `autoqd env list`, or env= for an environment of Gymnasium")
+    if env is None and env_args is not None:
         raise SettingError("env_args without env: they are the arguments of an environment of Gymnasium")
     for name, value in [("task", task), ("method", method), ("seed", seed)]:
         if value is not None:
@@ -164,7 +166,10 @@ class _Listener:
 
     def __init__(self, progress, callbacks):
         self._progress = progress
-        self._callbacks = tuple(callbacks)
+        self._callbacks = (callbacks,) if callable(callbacks) else tuple(callbacks)
+        for callback in self._callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks are functions of a dict, not {callback!r}")
         self.raised = None
         self.stop = False
 

@@ -152,3 +152,17 @@ def test_what_is_not_a_run_is_said(run, tmp_path):
         run.policy(123456789)
     with pytest.raises((TypeError, OverflowError)):
         run.policy("best")
+
+
+def test_a_run_can_be_sent_to_another_process(run):
+    assert pickle.loads(pickle.dumps(run)).path == run.path
+
+
+def test_what_cannot_be_shown_is_refused(run):
+    for options in ({"seconds": -1}, {"seconds": float("nan")}, {"rate": 0}, {"size": (0, 10)}, {"size": (10, 10, 3)}):
+        with pytest.raises(autoqd.SettingError, match="expected"):
+            run.render(**options)
+    with pytest.raises(autoqd.Error, match="no policy with id -1"):
+        run.policy(-1)
+    with pytest.raises(TypeError):
+        run.policy("best")

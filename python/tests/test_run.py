@@ -160,3 +160,16 @@ def test_progress_in_a_file_is_lines(tmp_path, capsys):
     autoqd.run("point-maze", out=tmp_path / "run", **SMALL)
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("6/6 [") and "elites" in last
+
+
+def test_a_callback_may_stand_alone_and_must_be_a_function(tmp_path):
+    seen = []
+    autoqd.run("point-maze", out=tmp_path / "run", progress=False, callbacks=seen.append, **SMALL)
+    assert len(seen) == 6
+    with pytest.raises(TypeError, match="functions"):
+        autoqd.run("point-maze", out=tmp_path / "other", progress=False, callbacks=[3], **SMALL)
+
+
+def test_a_run_needs_a_task():
+    with pytest.raises(autoqd.SettingError, match="which task"):
+        autoqd.run()
