@@ -86,15 +86,17 @@ class _Member:
 
 
 class Cluster:
-    """A connection to Ray, and its workers."""
+    """A connection to Ray, and its workers, each with so many CPUs."""
 
-    def __init__(self, address):
+    def __init__(self, address, worker=Worker, cpus=1):
         self._ray = ray = load()
         self._address = address
         self.allow_mixed, self.chunk, self.worker_timeout = False, None, TIMEOUT
         if not ray.is_initialized():
             _reach(ray, address)
-        self._actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
+        self._cpus, self.wanted = cpus, None
+        # A worker may be asked how its work goes while it works.
+        self._actor = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0, max_concurrency=worker.AT_ONCE)(worker)
         self.members, self._made, self._looked = [], 0, 0.0
         self._nodes, self._expected, self._refused = {}, None, set()
         self._news, self._new, self.mixed, self._jobs = [], [], [], 0
@@ -143,11 +145,8 @@ class Cluster:
 
     def job(self, name, content, canary):
         """A job: what evaluates candidates of one task."""
-        source = None
-        if name.startswith(_gym.PREFIX):
-            source = _gym_source(name)
         self._jobs += 1
-        return Evaluations(self, self._jobs, self._ray.put((content, source)), canary, name)
+        return Evaluations(self, self._jobs, self._ray.put((content, gym_source(name))), canary, name)
 
     def say(self, text):
         """Remembers what a user should know."""
@@ -177,11 +176,14 @@ class Cluster:
         for node in self._ray.nodes():
             if not node["Alive"] or node["NodeID"] in self._refused:
                 continue
-            for _ in range(int(node["Resources"].get("CPU", 0)) - have[node["NodeID"]]):
-                if self._failed_starts > 20 or joining >= AT_ONCE:
+            for _ in range(int(node["Resources"].get("CPU", 0)) // self._cpus - have[node["NodeID"]]):
+                if self._failed_starts > 20 or joining >= AT_ONCE or self._enough():
                     return
                 self._start(node["NodeID"])
                 joining += 1
+
+    def _enough(self):
+        return self.wanted is not None and len(self.members) >= self.wanted
 
     def _start(self, node):
         self._made += 1
@@ -226,6 +228,10 @@ class Cluster:
         if self._expected is None:
             self._expected = dict(_native.canary_digests())
         return [name for name, digest in self._expected.items() if digests.get(name) != digest]
+
+    def differences(self, node):
+        """What the workers of a node are known to compute otherwise than this machine."""
+        return self._nodes.get(node) or []
 
     def _accept(self, member, different):
         few = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
@@ -280,8 +286,11 @@ def _reach(ray, address):
         raise Error(f"no Ray cluster {where}could be reached: {error}") from None
 
 
-def _gym_source(name):
-    """An environment as workers get it; functions of modules that are not installed go with their code."""
+def gym_source(name):
+    """An environment of Gymnasium as workers get it; functions of modules that are not installed go with their code. None
+    for other tasks."""
+    if not name.startswith(_gym.PREFIX):
+        return None
     import cloudpickle
 
     source, arguments = _gym.source_of(name)

@@ -78,16 +78,16 @@ class Evaluations:
         rate = self._rate()
         return None if rate is None else rate * length
 
-    def answers(self, requests, lengths):
-        """The answer to each request, in their order."""
+    def answers(self, probes, requests, lengths):
+        """The answer to each request under the same probes, in their order."""
         with self._cluster.lock:
-            return self._answers(requests, lengths)
+            # Once for every node, and not with every chunk.
+            return self._answers(_Round(self._ray.put(probes), requests, lengths))
 
-    def _answers(self, requests, lengths):
+    def _answers(self, state):
         # Counted over all jobs: a worker may still be at a chunk of another one.
         self._cluster.round += 1
         self._round = self._cluster.round
-        state = _Round(requests, lengths)
         alone_since = time.monotonic()
         while state.left:
             self._cluster.tend()
@@ -104,7 +104,12 @@ class Evaluations:
                 time.sleep(0.05)
                 continue
             by_ref = {m.ref: m for m in members}
-            ready, _ = self._ray.wait(list(by_ref), num_returns=1, timeout=0.2)
+            refs = list(by_ref)
+            # As soon as there is one answer, all that have come by then: a look at thousands of calls takes its time.
+            if self._ray.wait(refs, num_returns=1, timeout=0.2)[0]:
+                ready, _ = self._ray.wait(refs, num_returns=len(refs), timeout=0)
+            else:
+                ready = []
             for ref in ready:
                 self._hear(by_ref[ref], state)
         return state.answers
@@ -121,7 +126,7 @@ class Evaluations:
             if chunk in state.issued:
                 self._cluster.say(f"a chunk of {state.lengths[chunk]} candidates took unusually long: issued again to {member}")
             state.issued.add(chunk)
-            ref = member.actor.answer.remote(self._number, self._boxed, state.requests[chunk])
+            ref = member.actor.answer.remote(self._number, self._boxed, state.probes, state.requests[chunk])
             member.state, member.ref = "busy", ref
             member.task = _Task(ref, self._round, chunk, state.lengths[chunk])
 
@@ -152,7 +157,7 @@ class Evaluations:
         try:
             said = ray.get(member.ref, timeout=60)
         except ray.exceptions.RayTaskError as error:
-            cause = _first_line(error)
+            cause = first_line(error)
             if member.state == "preparing":
                 cluster.refuse_for_job(member, f"could not load the task '{self._name}': {cause}")
             else:
@@ -196,8 +201,8 @@ class Evaluations:
 class _Round:
     """The chunks of one evaluation."""
 
-    def __init__(self, requests, lengths):
-        self.requests, self.lengths = requests, lengths
+    def __init__(self, probes, requests, lengths):
+        self.probes, self.requests, self.lengths = probes, requests, lengths
         self.answers = [None] * len(requests)
         self.left = len(requests)
         self.issued = set()
@@ -231,6 +236,7 @@ class _Round:
                         "end its process?")
 
 
-def _first_line(error):
+def first_line(error):
+    """What an error says, in one line."""
     cause = getattr(error, "cause", None) or error
     return "".join(traceback.format_exception_only(cause)).strip().splitlines()[-1]

@@ -13,6 +13,8 @@ KEPT = 4
 class Worker:
     """An actor: one process with one thread of work."""
 
+    AT_ONCE = 1
+
     def __init__(self):
         self._jobs = collections.OrderedDict()
 
@@ -31,12 +33,12 @@ class Worker:
         """Loads a job, and returns the digest of its canary."""
         return "k", self._job(number, boxed).canary()
 
-    def answer(self, number, boxed, request):
-        """The answer to a request and the seconds it took, or what went wrong in the task."""
+    def answer(self, number, boxed, probes, request):
+        """The answer to a request under probes, and the seconds it took, or what went wrong in the task."""
         try:
             job = self._job(number, boxed)
             began = time.perf_counter()
-            return "k", job.answer(request), time.perf_counter() - began
+            return "k", job.answer(request, probes), time.perf_counter() - began
         except Exception as error:
             from autoqd import _gym
 
@@ -49,8 +51,7 @@ class Worker:
             from autoqd import _native
 
             content, source = ray.get(boxed[0], timeout=120)
-            if source is not None:
-                _use(source)
+            use_source(source)
             folder = tempfile.TemporaryDirectory(prefix="autoqd-job-")
             # The folder stays as long as the job: a model may be read again when more worlds are made.
             self._jobs[number] = _native.JobAnswerer(content, folder.name), folder
@@ -60,8 +61,10 @@ class Worker:
         return self._jobs[number][0]
 
 
-def _use(source):
+def use_source(source):
     """Makes an environment of Gymnasium known under its task's name, with the facts that the driver found."""
+    if source is None:
+        return
     import cloudpickle
 
     from autoqd import _gym

@@ -12,7 +12,7 @@ pub struct EngineArgs {
     #[arg(long, requires = "engine")]
     allow_mixed: bool,
     #[arg(long, requires = "engine", value_parser = clap::value_parser!(u32).range(1..))]
-    chunk: Option<u32>,
+    pub chunk: Option<u32>,
     #[arg(long, requires = "engine")]
     worker_timeout: Option<f64>,
 }

@@ -77,7 +77,7 @@ pub use aurora::Aurora;
 pub use dvd_es::{DvdEs, DvdSection, Variant};
 pub use error::LearnError;
 pub use lstm_aurora::LstmAurora;
-pub use policy_gradient::PgSection;
+pub use policy_gradient::{NAME as POLICY_GRADIENT, PgSection};
 pub use sac::SacSection;
 pub use section::AutoencoderSection;
 pub use smerl::{Gate, SmerlSection};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use autoqd::Error;
 use autoqd::config::{Layers, PartFacts};
 use autoqd::emitter::{SearchEmitter, Seen};
-use autoqd::evaluator::wire::{Request, Response};
+use autoqd::evaluator::wire::{Probes, Request, Response};
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe, Transitions};
 use autoqd::registry::{EvaluatorContext, Registry};
 use autoqd::search::Search;
@@ -20,9 +20,19 @@ impl Evaluator for ThroughBytes {
     fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error> {
         let mut evaluations = Vec::new();
         let chunks = candidates.parameters.chunks(3 * candidates.dimension);
-        for (parameters, seeds) in chunks.zip(candidates.seeds.chunks(3 * candidates.episodes)) {
-            let request = Request::new(Candidates { parameters, seeds, ..candidates }, probes).to_bytes()?;
-            let response = Request::from_bytes(&request)?.answer(&*self.0)?.to_bytes()?;
+        let apart = Probes::from_bytes(&Probes::new(probes).to_bytes()?)?;
+        for (i, (parameters, seeds)) in
+            chunks.zip(candidates.seeds.chunks(3 * candidates.episodes)).enumerate()
+        {
+            let part = Candidates { parameters, seeds, ..candidates };
+            // Probes go with every other request; those of the rest went before.
+            let with = if i % 2 == 0 { probes } else { &[] };
+            let request = Request::from_bytes(&Request::new(part, with).to_bytes()?)?;
+            let response = match i % 2 {
+                0 => request.answer(&*self.0)?,
+                _ => request.answer_under(&apart, &*self.0)?,
+            };
+            let response = response.to_bytes()?;
             evaluations.extend(Response::from_bytes(&response)?.evaluations);
         }
         Ok(evaluations)

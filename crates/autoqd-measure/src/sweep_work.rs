@@ -2,15 +2,16 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use autoqd::observer::{EndReason, IterationReport, Observer, ObserverError};
+use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::registry::Registry;
 use autoqd::run_folder::{CONFIG_FILE, RunState, read_config, status};
 use autoqd::runner::{Changes, Limits, Runner};
 
 use crate::error::MeasureError;
 use crate::sweep::Job;
+use crate::sweep_log::{Fate, SweepLog};
 
 /// The outcome of one run of a sweep.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -20,19 +21,18 @@ pub struct Outcome {
     pub path: PathBuf,
     /// new, running, stopped, finished or failed.
     pub state: &'static str,
+    /// Iterations done.
+    pub iteration: u64,
+    /// Iterations asked for.
+    pub iterations: u64,
+    /// Where it was worked on last, if not in the process of the sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// How often who worked on it was lost.
+    pub lost: u32,
     /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-}
-
-impl Outcome {
-    fn new(job: &Job, result: Result<&'static str, MeasureError>) -> Self {
-        let path = job.path.clone();
-        match result {
-            Ok(state) => Self { path, state, error: None },
-            Err(error) => Self { path, state: "failed", error: Some(error.to_string()) },
-        }
-    }
 }
 
 impl Job {
@@ -52,11 +52,24 @@ impl Job {
     }
 
     /// The progress of the run, without doing anything.
-    pub fn outcome(&self, registry: &Registry) -> Outcome {
-        Outcome::new(self, Ok(self.state(registry)))
+    pub fn outcome(&self, registry: &Registry, log: &SweepLog) -> Outcome {
+        let Fate { place, lost, error } = log.fate(&self.path);
+        let (iteration, iterations) = self.progress(registry);
+        let (state, error) = match (self.state(registry), error) {
+            ("new" | "stopped", Some(error)) => ("failed", Some(error)),
+            ("finished", _) => ("finished", None),
+            found => found,
+        };
+        Outcome { path: self.path.clone(), state, iteration, iterations, place, lost, error }
     }
 
-    fn state(&self, registry: &Registry) -> &'static str {
+    /// Iterations done and asked for.
+    pub(crate) fn progress(&self, registry: &Registry) -> (u64, u64) {
+        let done = status(&self.path, registry).map_or(0, |status| status.iteration);
+        (done, self.config.iterations)
+    }
+
+    pub(crate) fn state(&self, registry: &Registry) -> &'static str {
         match status(&self.path, registry).map(|status| status.state) {
             Ok(RunState::Finished) => "finished",
             Ok(RunState::Running) => "running",
@@ -70,6 +83,8 @@ impl Job {
 pub struct SweepWork<'a> {
     /// The parts that runs may use.
     pub registry: &'a Registry,
+    /// The record of the sweep.
+    pub log: &'a SweepLog,
     /// Runs at a time.
     pub at_a_time: NonZeroUsize,
     /// Worker threads in all; one per core without it.
@@ -85,40 +100,48 @@ pub struct SweepWork<'a> {
 
 impl SweepWork<'_> {
     /// Starts or continues every run, and returns the outcome of each, in their order.
-    pub fn run(&self, jobs: &[Job]) -> Vec<Outcome> {
+    pub fn run(&self, jobs: &[Job]) -> Result<Vec<Outcome>, MeasureError> {
         let next = Mutex::new(jobs.iter().enumerate());
-        let done: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; jobs.len()]);
-        let take = || next.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
+        let unrecorded = Mutex::new(None);
+        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
         std::thread::scope(|scope| {
             for _ in 0..self.at_a_time.get() {
                 scope.spawn(|| {
                     while let Some((number, job)) = take() {
                         (self.begin)(number, job);
-                        let outcome = Outcome::new(job, self.run_job(job));
-                        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner())[number] = Some(outcome);
+                        let recorded = self.log.update(&job.path, |fate| fate.error = None).and_then(|()| {
+                            let error = self.run_job(job).err().map(|error| error.to_string());
+                            self.log.update(&job.path, |fate| fate.error = error)
+                        });
+                        if let Err(error) = recorded {
+                            *unrecorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                        }
                     }
                 });
             }
         });
-        done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).into_iter().flatten().collect()
+        match unrecorded.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(jobs.iter().map(|job| job.outcome(self.registry, self.log)).collect()),
+        }
     }
 
     /// Starts or continues a run, or skips one that is done.
-    fn run_job(&self, job: &Job) -> Result<&'static str, MeasureError> {
+    fn run_job(&self, job: &Job) -> Result<(), MeasureError> {
         let found = job.state(self.registry);
         if (self.stop)() || found == "finished" {
-            return Ok(found);
+            return Ok(());
         }
         if found == "running" {
             let reason = "another process works on it".to_owned();
             return Err(MeasureError::Sweep { path: job.path.clone(), reason });
         }
         let mut runner = self.runner(job, found)?;
-        let reason = match self.at_a_time.get() {
+        match self.at_a_time.get() {
             1 => runner.run(Limits::default(), self.stop, (self.watch)().as_mut())?,
             _ => runner.run(Limits::default(), self.stop, &mut Silent)?,
         };
-        Ok(if reason == EndReason::Finished { "finished" } else { "stopped" })
+        Ok(())
     }
 
     fn runner(&self, job: &Job, found: &str) -> Result<Runner, MeasureError> {

@@ -1,10 +1,16 @@
 //! What tells whether another machine computes the same bits: fixed work, and a digest of its results.
 
+use std::path::Path;
+
 use autoqd::Error;
 use autoqd::evaluator::{Candidates, LocalEvaluator, wire};
 use autoqd::policy::PolicySpec;
-use autoqd::registry::Registry;
+use autoqd::registry::{EvaluatorContext, Registry};
+use autoqd::run_folder::{KeptTask, Machine, read_config};
+use autoqd::search::thread_pool;
 use autoqd_env::{Action, Perturbation, Physics, Seed, Task, Transition};
+use autoqd_learn::POLICY_GRADIENT;
+use autoqd_qd::Arithmetic;
 
 /// Steps of the rollout of a task.
 const STEPS: usize = 25;
@@ -85,4 +91,27 @@ pub fn of_task(evaluator: &LocalEvaluator, policy: &PolicySpec) -> Result<String
     let candidates = Candidates { parameters: &parameters, dimension, seeds: &[20_26], episodes: 1 };
     let answer = wire::Request::new(candidates, &[]).answer(evaluator)?.to_bytes()?;
     Ok(blake3::hash(&answer).to_hex().to_string())
+}
+
+/// The same for the task of a run. For methods that train networks, and for runs of older programs, with the kind of CPU:
+/// it chooses the kernels of their matrix products.
+pub fn of_run(folder: &Path, registry: &Registry) -> Result<String, Error> {
+    let config = read_config(folder)?;
+    let name = KeptTask::read(folder)?.map(|kept| kept.location()).transpose()?;
+    let task = registry.task(name.as_ref().unwrap_or(&config.task), &config.perturbation)?;
+    let policy = PolicySpec::for_task(&config.policy, task.spec())?;
+    let context = EvaluatorContext {
+        config: None,
+        task,
+        policy: policy.clone(),
+        physics: config.physics,
+        pool: thread_pool(Some(1))?,
+        probes: registry.probes().clone(),
+    };
+    let digest = of_task(&context.local()?, &policy)?;
+    let plain = ["autoqd", "regular"].contains(&config.method.as_str()) && config.emitter != POLICY_GRADIENT;
+    Ok(match plain && config.arithmetic == Arithmetic::Portable {
+        true => digest,
+        false => format!("{digest} on {}", Machine::this(0, "").cpu),
+    })
 }

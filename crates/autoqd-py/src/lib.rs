@@ -12,6 +12,8 @@ mod math;
 mod policy;
 mod program;
 mod ray;
+mod ray_run_worker;
+mod ray_runs;
 mod ray_worker;
 mod reader;
 mod registry;
@@ -40,6 +42,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     search::register(module)?;
     workers::register(module)?;
     ray_worker::register(module)?;
+    ray_runs::register(module)?;
+    ray_run_worker::register(module)?;
     ribs::register(module)?;
     vec_env::register(module)?;
     single_env::register(module)?;

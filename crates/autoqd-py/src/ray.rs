@@ -7,13 +7,14 @@ use std::sync::Arc;
 use autoqd::Error;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe, wire};
 use autoqd::policy::PolicySpec;
-use autoqd::registry::{Engine, EngineOptions, EvaluatorContext, Registry};
+use autoqd::registry::{Engine, EngineOptions, EvaluatorContext, Registry, RunsElsewhere, RunsOptions};
 use autoqd::remote::Job;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::canary;
 use crate::gym;
+use crate::ray_runs::RunQueue;
 use crate::workers::raised;
 
 /// Registers the engine `ray`, for the tasks that the registry has by now.
@@ -57,6 +58,16 @@ impl Engine for RayEngine {
         });
         Ok(Arc::new(RayEvaluator { pool: pool.map_err(raised)?, physics_note }))
     }
+
+    fn work_on(&self, runs: Arc<dyn RunsElsewhere>, how: RunsOptions) -> Result<(), Error> {
+        let queue = RunQueue::new(runs, self.tasks.clone());
+        let work = Python::attach(|py| -> PyResult<()> {
+            let module = PyModule::import(py, "autoqd._ray_sweep")?;
+            let arguments = (self.cluster.bind(py), Bound::new(py, queue)?, how.threads, how.at_a_time);
+            module.getattr("work")?.call1(arguments).map(drop)
+        });
+        work.map_err(raised)
+    }
 }
 
 impl Drop for RayEngine {
@@ -79,10 +90,11 @@ impl RayEvaluator {
         Python::attach(|py| self.pool.bind(py).call_method1("plan", (candidates,))?.extract())
     }
 
-    fn answers(&self, requests: &[Vec<u8>], lengths: Vec<usize>) -> PyResult<Vec<Vec<u8>>> {
+    fn answers(&self, probes: &[u8], requests: &[Vec<u8>], lengths: Vec<usize>) -> PyResult<Vec<Vec<u8>>> {
         Python::attach(|py| {
+            let probes = PyBytes::new(py, probes);
             let requests: Vec<_> = requests.iter().map(|request| PyBytes::new(py, request)).collect();
-            let answers = self.pool.bind(py).call_method1("answers", (requests, lengths))?;
+            let answers = self.pool.bind(py).call_method1("answers", (probes, requests, lengths))?;
             answers.try_iter()?.map(|answer| answer?.extract::<Vec<u8>>()).collect()
         })
     }
@@ -99,10 +111,11 @@ impl Evaluator for RayEvaluator {
                 seeds: &candidates.seeds[first * candidates.episodes..][..length * candidates.episodes],
                 ..candidates
             };
-            requests.push(wire::Request::new(part, probes).to_bytes()?);
+            requests.push(wire::Request::new(part, &[]).to_bytes()?);
             first += length;
         }
-        let answers = self.answers(&requests, lengths.clone()).map_err(raised)?;
+        let probes = wire::Probes::new(probes).to_bytes()?;
+        let answers = self.answers(&probes, &requests, lengths.clone()).map_err(raised)?;
         let mut evaluations = Vec::with_capacity(candidates.len());
         for (answer, length) in answers.iter().zip(lengths) {
             let response = wire::Response::from_bytes(answer)?;

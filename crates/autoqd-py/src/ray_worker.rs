@@ -47,9 +47,12 @@ impl JobAnswerer {
         py.detach(|| canary::of_task(&self.evaluator, &self.policy)).map_err(exception)
     }
 
-    /// The answer to a request.
-    fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let answer = || wire::Request::from_bytes(request)?.answer(&self.evaluator)?.to_bytes();
+    /// The answer to a request, under probes that were sent apart from it.
+    fn answer<'py>(&self, py: Python<'py>, request: &[u8], probes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let answer = || {
+            let probes = wire::Probes::from_bytes(probes)?;
+            wire::Request::from_bytes(request)?.answer_under(&probes, &self.evaluator)?.to_bytes()
+        };
         let answer = if self.in_python { answer() } else { py.detach(answer) };
         Ok(PyBytes::new(py, &answer.map_err(exception)?))
     }

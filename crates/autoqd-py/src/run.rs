@@ -106,7 +106,8 @@ fn layered(preset: Option<&str>, file: Option<PathBuf>, settings: Table) -> PyRe
     config.resolve(&task.spec().into(), &registry).map_err(exception)
 }
 
-fn work(mut runner: Runner, limits: Limits, listen: Py<PyAny>) -> PyResult<(PathBuf, &'static str)> {
+/// Works on a run until it ends, telling `listen` what happens; returns its folder and why it ended.
+pub fn work(mut runner: Runner, limits: Limits, listen: Py<PyAny>) -> PyResult<(PathBuf, &'static str)> {
     let stop = Mutex::new(false);
     let mut listener = Listener { listen: &listen, stop: &stop };
     let asked = || *stop.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

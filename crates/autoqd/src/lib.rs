@@ -69,6 +69,7 @@ pub mod export;
 pub mod kernels;
 pub mod memory;
 pub mod observer;
+pub mod packed;
 pub mod parts;
 pub mod policy;
 pub mod random;

@@ -20,6 +20,7 @@ use crate::Error;
 
 const REQUEST: &[u8; 8] = b"AQDREQ01";
 const RESPONSE: &[u8; 8] = b"AQDRSP01";
+const PROBES: &[u8; 8] = b"AQDPRB01";
 pub(crate) const JOB: &[u8; 8] = b"AQDJOB01";
 
 /// Candidates to evaluate, and what to collect.
@@ -55,6 +56,11 @@ impl Request {
         Ok(Response { evaluations: evaluator.evaluate(self.candidates(), &self.probes)? })
     }
 
+    /// The answer of an evaluator under probes that came apart from the request, in place of its own.
+    pub fn answer_under(&self, probes: &Probes, evaluator: &dyn Evaluator) -> Result<Response, Error> {
+        Ok(Response { evaluations: evaluator.evaluate(self.candidates(), &probes.0)? })
+    }
+
     /// The request in bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         seal(REQUEST, self)
@@ -71,6 +77,27 @@ impl Request {
             return Err(Error::Wire { reason: "the sizes of a request do not fit together".to_owned() });
         }
         Ok(request)
+    }
+}
+
+/// What to collect in the episodes of many requests, sent once for all of them: probes may be larger than candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Probes(Vec<Probe>);
+
+impl Probes {
+    /// Of these probes.
+    pub fn new(probes: &[Probe]) -> Self {
+        Self(probes.to_vec())
+    }
+
+    /// The probes in bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        seal(PROBES, self)
+    }
+
+    /// Reads probes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        open(PROBES, bytes)
     }
 }
 

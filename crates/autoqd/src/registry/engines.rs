@@ -1,5 +1,6 @@
 //! Where evaluations happen when it is not this process: a cluster, for instance.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{EvaluatorContext, Registry};
@@ -26,6 +27,55 @@ pub struct EngineOptions {
 pub trait Engine: Send + Sync {
     /// An evaluator of a task.
     fn evaluator(&self, context: EvaluatorContext<'_>) -> Result<Arc<dyn Evaluator>, Error>;
+
+    /// Works on whole runs elsewhere until all have ended or are to stop; an error ends all of them.
+    fn work_on(&self, _runs: Arc<dyn RunsElsewhere>, _how: RunsOptions) -> Result<(), Error> {
+        Err(Error::invalid("engine", "for whole runs", "an engine that takes them"))
+    }
+}
+
+/// How whole runs are to be worked on elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunsOptions {
+    /// CPUs of each run; without, as many as let all runs work at the same time, and at least one.
+    pub threads: Option<usize>,
+    /// Runs at a time; without, as many as there is room for.
+    pub at_a_time: Option<usize>,
+}
+
+/// Runs that an engine works on elsewhere. Their folders stay where the sweep is: a run goes out as bytes
+/// ([`pack_run`](crate::packed::pack_run)), what is done for it comes back as bytes, and it goes out again from there
+/// when whoever had it is lost.
+pub trait RunsElsewhere: Send + Sync {
+    /// Runs that wait to be handed out.
+    fn waiting(&self) -> usize;
+
+    /// The next run that waits: its number and folder. The folder is held until the run has ended or was lost.
+    fn take(&self) -> Option<(usize, PathBuf)>;
+
+    /// A run is worked on at a place.
+    fn began(&self, run: usize, place: &str);
+
+    /// A run has done an iteration.
+    fn heard(&self, run: usize, iteration: u64);
+
+    /// What has been done for a run ([`pack_results`](crate::packed::pack_results)).
+    fn bring(&self, run: usize, results: &[u8]) -> Result<(), Error>;
+
+    /// A run has ended: it is finished or was told to stop, or it failed.
+    fn ended(&self, run: usize, outcome: Result<(), String>);
+
+    /// Whoever worked on a run is gone: it waits again.
+    fn lost(&self, run: usize, why: &str);
+
+    /// A run was given back before it began: it waits again.
+    fn given_back(&self, run: usize);
+
+    /// Something that a user should know.
+    fn say(&self, text: &str);
+
+    /// Whether everything is to stop, with checkpoints.
+    fn stop(&self) -> bool;
 }
 
 pub(super) type BuildEngine = Arc<dyn Fn(&EngineOptions) -> Result<Arc<dyn Engine>, Error> + Send + Sync>;
@@ -38,6 +88,11 @@ impl Registry {
         build: impl Fn(&EngineOptions) -> Result<Arc<dyn Engine>, Error> + Send + Sync + 'static,
     ) {
         self.engines.insert(name.to_owned(), Arc::new(build));
+    }
+
+    /// The engine that evaluations happen on, if it is not this process.
+    pub fn engine(&self) -> Option<&Arc<dyn Engine>> {
+        self.engine.as_ref()
     }
 
     /// The same parts, with evaluations on an engine; `local` is this process.

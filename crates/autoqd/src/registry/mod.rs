@@ -11,7 +11,7 @@ mod methods;
 mod tasks;
 
 pub use emitters::{EmitterContext, IsoLineSection, OpenaiSection};
-pub use engines::{Engine, EngineOptions};
+pub use engines::{Engine, EngineOptions, RunsElsewhere, RunsOptions};
 pub use evaluators::EvaluatorContext;
 pub use methods::{DescriptorContext, MethodKind, TrainerContext};
 

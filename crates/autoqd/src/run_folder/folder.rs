@@ -7,10 +7,10 @@ use super::lock::{FolderLock, LOCK_FILE};
 use super::machine::{Machine, go_on_with};
 use super::manifest::Manifest;
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE,
-    MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE, PREVIOUS_CHECKPOINT_FILE,
-    REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile,
-    write_atomic,
+    ARCHIVE_FILE, ArchiveTable, AtomicFile, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE,
+    FIGURES_FILE, FillError, MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE,
+    PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE,
+    TRAINING_FILE, TensorFile, write_atomic,
 };
 use crate::Error;
 use crate::config::RunConfig;
@@ -175,20 +175,22 @@ impl RunFolder {
         F: FnOnce(&mut dyn PutParts) -> Result<(), Error>,
     {
         let header = CheckpointHeader { iteration, config: config.to_toml() };
-        let [current, previous] =
-            [CHECKPOINT_FILE, PREVIOUS_CHECKPOINT_FILE].map(|name| self.path.join(name));
-        let next = self.path.join(NEXT_CHECKPOINT_FILE);
-        // Complete and on disk under a third name before the other two move.
-        write_atomic(&next, |file| {
+        replace_checkpoint(&self.path, |file| {
             let mut writer = CheckpointWriter::new(file, &header)?;
             write(&mut writer)?;
             writer.finish()
-        })?;
-        if current.exists() {
-            rename(&current, &previous)?;
-        }
-        rename(&next, &current)?;
-        sync_folder_of(&current)
+        })
+    }
+
+    /// Replaces the checkpoint by one that was written elsewhere.
+    pub(crate) fn put_checkpoint(&self, content: &[u8]) -> Result<(), RunFolderError> {
+        replace_checkpoint(&self.path, |file| Ok(file.write_all(content)?))
+    }
+
+    /// From here on the files of a finished run no longer hold.
+    pub(crate) fn remove_manifest(&self) -> Result<(), RunFolderError> {
+        remove_if_there(&self.path.join(MANIFEST_FILE))?;
+        sync_folder_of(&self.path.join(MANIFEST_FILE))
     }
 
     /// Loads the latest usable checkpoint; `None` when the run has not written any.
@@ -239,6 +241,22 @@ impl RunFolder {
 
 /// A checkpoint that is complete but not yet in its place.
 const NEXT_CHECKPOINT_FILE: &str = ".checkpoint.aqd.tmp";
+
+/// Writes a checkpoint; the one before is kept until the next.
+fn replace_checkpoint<F>(folder: &Path, fill: F) -> Result<(), RunFolderError>
+where
+    F: FnOnce(&mut AtomicFile) -> Result<(), FillError>,
+{
+    let [current, previous, next] =
+        [CHECKPOINT_FILE, PREVIOUS_CHECKPOINT_FILE, NEXT_CHECKPOINT_FILE].map(|name| folder.join(name));
+    // Complete and on disk under a third name before the other two move.
+    write_atomic(&next, fill)?;
+    if current.exists() {
+        rename(&current, &previous)?;
+    }
+    rename(&next, &current)?;
+    sync_folder_of(&current)
+}
 
 fn load(path: &Path) -> Result<LoadedCheckpoint, RunFolderError> {
     let checkpoint = Checkpoint::read(path)?;
