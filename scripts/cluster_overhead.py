@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What the engine `ray` costs on one machine: CPU time per iteration with it and without, in turns.
+
+    python3 scripts/cluster_overhead.py ant --iterations 3 --rounds 3
+
+Both sides do the same search with the same number of workers. The processor time is that of this process and everything
+it has started, Ray's own processes among it, from the end of the first iteration to the end of the last, so that neither
+starting nor loading counts. What CPU time does not show is waiting: the times by the clock are printed too, and mean
+something on a machine that does nothing else.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import tempfile
+import time
+
+import autoqd
+from autoqd import _ray, local_cluster
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds():
+    """User and system time of this process and all below it, also of those that have ended."""
+    below, total = {}, {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        below.setdefault(int(fields[1]), []).append(int(folder.name))
+        total[int(folder.name)] = sum(int(field) for field in fields[11:15]) / TICKS
+    found, todo = 0.0, [os.getpid()]
+    while todo:
+        process = todo.pop()
+        found += total.get(process, 0.0)
+        todo += below.get(process, [])
+    return found
+
+
+def once(task, settings, workers, engine):
+    """CPU and wall seconds per iteration after the first, and the archive."""
+    marks = []
+
+    def mark(report):
+        marks.append((processor_seconds(), time.perf_counter()))
+
+    with tempfile.TemporaryDirectory() as folder:
+        if engine is None:
+            autoqd.run(task, out=f"{folder}/run", progress=False, callbacks=[mark], threads=workers, **settings)
+        else:
+            with local_cluster.start(nodes=1, cpus=workers) as cluster:
+                autoqd.run(task, out=f"{folder}/run", progress=False, callbacks=[mark], engine=engine, address=cluster.address,
+                           **settings)
+                _ray.disconnect()
+        archive = pathlib.Path(f"{folder}/run/archive.parquet").read_bytes()
+    count = len(marks) - 1
+    return (marks[-1][0] - marks[0][0]) / count, (marks[-1][1] - marks[0][1]) / count, archive
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("task", nargs="?", default="ant")
+    parser.add_argument("--preset", default="paper")
+    parser.add_argument("--iterations", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    settings = dict(preset=options.preset, iterations=options.iterations)
+    ratios = []
+    for number in range(options.rounds):
+        here = once(options.task, settings, options.workers, None)
+        there = once(options.task, settings, options.workers, "ray")
+        assert here[2] == there[2], "the archives differ"
+        ratios.append(there[0] / here[0])
+        print(f"round {number + 1}: {here[0]:.2f} s of CPU time per iteration in this process, {there[0]:.2f} s with Ray: "
+              f"{ratios[-1]:.3f} times; wall {here[1]:.2f} and {there[1]:.2f} s", flush=True)
+    print(f"median {statistics.median(ratios):.3f}")
+
+
+if __name__ == "__main__":
+    main()
