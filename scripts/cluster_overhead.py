@@ -56,6 +56,9 @@ def once(task, settings, workers, engine):
                            **settings)
                 _ray.disconnect()
         archive = pathlib.Path(f"{folder}/run/archive.parquet").read_bytes()
+        notices = pathlib.Path(f"{folder}/run/notices.log")
+        if notices.exists():
+            print("".join(f"  {line}\n" for line in notices.read_text().splitlines() if "issued again" in line), end="")
     count = len(marks) - 1
     return (marks[-1][0] - marks[0][0]) / count, (marks[-1][1] - marks[0][1]) / count, archive
 

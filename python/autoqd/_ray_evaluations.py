@@ -16,8 +16,10 @@ SHORTEST = 0.03
 """Seconds a chunk should take at least: a call costs about one thousandth of a second."""
 LONGEST = 20.0
 """Seconds a chunk should take at most, so that little is lost with a worker."""
+LONG = 0.9
+"""The share of chunks whose candidates take less time than those by which it is judged whether a chunk takes too long."""
 STRAGGLER = 3.0
-"""A chunk that has taken so many times what is usual is issued again, if a worker is free."""
+"""A chunk that has taken so many times what such chunks take is issued again, if a worker is free."""
 PATIENCE = 300.0
 """Seconds without any worker after which an evaluation fails."""
 ATTEMPTS = 12
@@ -75,8 +77,11 @@ class Evaluations:
         return max(statistics.median(self._rates), 1e-6) if self._rates else None
 
     def _usual(self, length):
-        rate = self._rate()
-        return None if rate is None else rate * length
+        """Seconds that such a chunk takes where it takes long: candidates whose episodes last are no reason to worry."""
+        if not self._rates:
+            return None
+        rates = sorted(self._rates)
+        return max(rates[int(LONG * len(rates))], 1e-6) * length
 
     def answers(self, probes, requests, lengths):
         """The answer to each request under the same probes, in their order."""
