@@ -25,6 +25,10 @@ impl Image {
         for row in 0..other.height.min(self.height.saturating_sub(y)) {
             let from = &other.rgba[4 * row * other.width..][..4 * columns];
             let to = &mut self.rgba[4 * ((y + row) * self.width + x)..][..4 * columns];
+            if from.chunks_exact(4).all(|pixel| pixel[3] == 255) {
+                to.copy_from_slice(from);
+                continue;
+            }
             for (to, from) in to.chunks_exact_mut(4).zip(from.chunks_exact(4)) {
                 blend(to, from);
             }

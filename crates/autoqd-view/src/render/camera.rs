@@ -27,8 +27,16 @@ impl Camera {
 
     /// The ray through a place of the picture: x and y from the middle, the picture's height is 2.
     pub fn ray(&self, x: f64, y: f64) -> Ray {
-        let direction = self.forward + self.right * (x * self.zoom) + self.up * (y * self.zoom);
-        Ray { origin: self.eye, direction: direction.unit() }
+        Ray { origin: self.eye, direction: self.direction(x, y).unit() }
+    }
+
+    /// Where that ray points; not of length one.
+    pub fn direction(&self, x: f64, y: f64) -> V3 {
+        self.forward + self.right * (x * self.zoom) + self.up * (y * self.zoom)
+    }
+
+    pub fn eye(&self) -> V3 {
+        self.eye
     }
 
     /// Angle per unit of the picture, for filters.

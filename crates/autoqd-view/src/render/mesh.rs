@@ -1,7 +1,9 @@
-//! Where a ray meets a surface of triangles: a tree of boxes, made per frame, since meshes are small.
+//! Where a ray meets a surface of triangles: a tree of boxes, made once for all frames of a film.
+
+use std::sync::Arc;
 
 use super::vector::{V3, v3};
-use autoqd_env::Mesh;
+use autoqd_env::{Mesh, Scene};
 
 /// Triangles in a leaf.
 const LEAF: usize = 4;
@@ -24,6 +26,19 @@ pub(crate) struct Surface {
     nodes: Vec<Node>,
     /// The farthest corner from the origin.
     pub reach: f64,
+}
+
+/// The surfaces of a scene, shape by shape.
+pub(crate) struct Surfaces(Vec<Option<Arc<Surface>>>);
+
+impl Surfaces {
+    pub fn new(scene: &Scene) -> Self {
+        Self(scene.shapes.iter().map(|shape| shape.mesh.as_ref().map(Surface::new).map(Arc::new)).collect())
+    }
+
+    pub fn of(&self, shape: usize) -> Option<&Arc<Surface>> {
+        self.0.get(shape)?.as_ref()
+    }
 }
 
 impl Surface {

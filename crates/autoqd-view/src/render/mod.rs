@@ -3,6 +3,7 @@
 mod camera;
 mod flat;
 mod gait;
+mod ground;
 mod mesh;
 mod movie;
 mod scene_picture;
@@ -12,6 +13,7 @@ mod vector;
 
 use self::camera::View;
 use self::flat::FlatView;
+use self::mesh::Surfaces;
 use self::scene_picture::ScenePicture;
 use crate::ViewError;
 use crate::image::Image;
@@ -40,7 +42,7 @@ impl Default for FrameStyle {
 }
 
 enum Eye {
-    Space(View),
+    Space(View, Surfaces),
     Plane(FlatView),
 }
 
@@ -61,7 +63,7 @@ impl<'a> Renderer<'a> {
         let eye = if replay.scene.flat {
             Eye::Plane(FlatView::of(replay))
         } else {
-            Eye::Space(View::of(replay, aspect))
+            Eye::Space(View::of(replay, aspect), Surfaces::new(&replay.scene))
         };
         Ok(Self { replay, style, eye })
     }
@@ -83,9 +85,9 @@ impl<'a> Renderer<'a> {
         let FrameStyle { width, height, mode } = self.style;
         match &self.eye {
             Eye::Plane(view) => flat::draw(&self.replay.scene, poses, view, frame, (width, height), mode),
-            Eye::Space(view) => {
+            Eye::Space(view, surfaces) => {
                 let camera = view.camera(frame);
-                Ok(ScenePicture::new(&self.replay.scene, poses, &camera, mode).draw(width, height))
+                Ok(ScenePicture::new(&self.replay.scene, surfaces, poses, &camera, mode).draw(width, height))
             }
         }
     }

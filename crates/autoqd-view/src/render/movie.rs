@@ -18,6 +18,9 @@ const BATCH: usize = 16;
 /// Frames per second that a GIF can show at most without stutter in browsers.
 const GIF_RATE: f64 = 25.0;
 
+/// Frames per second of an MP4.
+const MP4_RATE: f64 = 30.0;
+
 /// The frames of a movie that runs in real time at `rate` frames per second.
 fn real_time(renderer: &Renderer<'_>, rate: f64, seconds: f64) -> Vec<usize> {
     let replay = renderer.replay();
@@ -35,11 +38,11 @@ fn draw(renderer: &Renderer<'_>, frames: &[usize], caption: &Caption) -> Result<
 pub fn gif(renderer: &Renderer<'_>, caption: &Caption, seconds: f64) -> Result<Vec<u8>, ViewError> {
     let frames = real_time(renderer, GIF_RATE, seconds);
     let samples = draw(renderer, &spread(&frames, 6), caption)?;
-    let palette = palette(&samples);
+    let colors = Colors::of(&samples);
     let mut bytes = Vec::new();
-    let mut encoder = start_gif(&mut bytes, &samples[0], &palette)?;
+    let mut encoder = start_gif(&mut bytes, &samples[0], &colors)?;
     for batch in frames.chunks(BATCH) {
-        add_pictures(&mut encoder, &draw(renderer, batch, caption)?, &palette, GIF_RATE)?;
+        add_pictures(&mut encoder, &draw(renderer, batch, caption)?, &colors, GIF_RATE)?;
     }
     drop(encoder);
     Ok(bytes)
@@ -57,10 +60,10 @@ pub fn gif_of(pictures: &[Image], rate: f64) -> Result<Vec<u8>, ViewError> {
     let Some(first) = pictures.first() else { return Err(ViewError::NothingToDraw) };
     let places: Vec<usize> = (0..pictures.len()).collect();
     let samples: Vec<Image> = spread(&places, 6).into_iter().map(|i| pictures[i].clone()).collect();
-    let palette = palette(&samples);
+    let colors = Colors::of(&samples);
     let mut bytes = Vec::new();
-    let mut encoder = start_gif(&mut bytes, first, &palette)?;
-    add_pictures(&mut encoder, pictures, &palette, rate)?;
+    let mut encoder = start_gif(&mut bytes, first, &colors)?;
+    add_pictures(&mut encoder, pictures, &colors, rate)?;
     drop(encoder);
     Ok(bytes)
 }
@@ -72,11 +75,11 @@ fn gif_failed(error: gif::EncodingError) -> ViewError {
 fn start_gif<'a>(
     bytes: &'a mut Vec<u8>,
     first: &Image,
-    palette: &NeuQuant,
+    colors: &Colors,
 ) -> Result<gif::Encoder<&'a mut Vec<u8>>, ViewError> {
     let (width, height) = (first.width as u16, first.height as u16);
     let mut encoder =
-        gif::Encoder::new(bytes, width, height, &palette.color_map_rgb()).map_err(gif_failed)?;
+        gif::Encoder::new(bytes, width, height, &colors.palette.color_map_rgb()).map_err(gif_failed)?;
     encoder.set_repeat(gif::Repeat::Infinite).map_err(gif_failed)?;
     Ok(encoder)
 }
@@ -84,10 +87,10 @@ fn start_gif<'a>(
 fn add_pictures(
     encoder: &mut gif::Encoder<&mut Vec<u8>>,
     pictures: &[Image],
-    palette: &NeuQuant,
+    colors: &Colors,
     rate: f64,
 ) -> Result<(), ViewError> {
-    let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| index_colors(palette, p)).collect();
+    let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| colors.index(p)).collect();
     for (picture, pixels) in pictures.iter().zip(indexed) {
         let frame = gif::Frame {
             width: picture.width as u16,
@@ -105,32 +108,40 @@ fn spread(frames: &[usize], count: usize) -> Vec<usize> {
     (0..count).map(|i| frames[i * (frames.len() - 1) / (count - 1).max(1)]).collect()
 }
 
-/// One palette for the whole film: colours do not flicker from frame to frame.
-fn palette(samples: &[Image]) -> NeuQuant {
-    let pixels: Vec<u8> = samples.iter().flat_map(|image| image.rgba.iter().copied()).collect();
-    NeuQuant::new(10, 256, &pixels)
+/// Bits of each channel that the table of nearest colours tells apart.
+const BITS: u32 = 6;
+
+/// The palette of a film, and which of its colours is nearest to each colour.
+struct Colors {
+    palette: NeuQuant,
+    nearest: Vec<u8>,
 }
 
-/// Nearest colours of the palette, with a fine pattern of noise in place of bands.
-fn index_colors(palette: &NeuQuant, image: &Image) -> Vec<u8> {
-    const PATTERN: [i16; 16] = [-7, 1, -5, 3, 5, -3, 7, -1, -4, 4, -6, 2, 8, 0, 6, -2];
-    // A picture has few colours, and finding the nearest one takes longer than remembering it.
-    const KNOWN_BITS: u32 = 12;
-    let mut known = vec![(u32::MAX, 0_u8); 1 << KNOWN_BITS];
-    let mut indices = Vec::with_capacity(image.width * image.height);
-    for (y, row) in image.rgba.chunks_exact(4 * image.width).enumerate() {
-        for (x, p) in row.chunks_exact(4).enumerate() {
-            let noise = PATTERN[y % 4 * 4 + x % 4] / 3;
-            let [r, g, b] = [p[0], p[1], p[2]].map(|c| (i16::from(c) + noise).clamp(0, 255) as u8);
-            let color = u32::from_be_bytes([0, r, g, b]);
-            let slot = &mut known[(color.wrapping_mul(0x9E37_79B1) >> (32 - KNOWN_BITS)) as usize];
-            if slot.0 != color {
-                *slot = (color, palette.index_of(&[r, g, b, 255]) as u8);
-            }
-            indices.push(slot.1);
-        }
+impl Colors {
+    /// One palette for the whole film: colours do not flicker from frame to frame.
+    fn of(samples: &[Image]) -> Self {
+        let pixels: Vec<u8> = samples.iter().flat_map(|image| image.rgba.iter().copied()).collect();
+        let palette = NeuQuant::new(10, 256, &pixels);
+        let middle = |part: usize| ((part & ((1 << BITS) - 1)) << (8 - BITS) | 1 << (7 - BITS)) as u8;
+        let nearest =
+            |i: usize| palette.index_of(&[middle(i >> (2 * BITS)), middle(i >> BITS), middle(i), 255]) as u8;
+        Self { nearest: (0..1 << (3 * BITS)).into_par_iter().map(nearest).collect(), palette }
     }
-    indices
+
+    /// Nearest colours of the palette, with a fine pattern of noise in place of bands.
+    fn index(&self, image: &Image) -> Vec<u8> {
+        const PATTERN: [i16; 16] = [-7, 1, -5, 3, 5, -3, 7, -1, -4, 4, -6, 2, 8, 0, 6, -2];
+        let mut indices = Vec::with_capacity(image.width * image.height);
+        for (y, row) in image.rgba.chunks_exact(4 * image.width).enumerate() {
+            let noise: [i16; 4] = std::array::from_fn(|x| PATTERN[y % 4 * 4 + x] / 3);
+            indices.extend(row.chunks_exact(4).enumerate().map(|(x, p)| {
+                let part =
+                    |c: u8| usize::from((i16::from(c) + noise[x % 4]).clamp(0, 255) as u8 >> (8 - BITS));
+                self.nearest[part(p[0]) << (2 * BITS) | part(p[1]) << BITS | part(p[2])]
+            }));
+        }
+        indices
+    }
 }
 
 /// Writes every frame of the first `seconds` at 50 frames per second as `folder/0000.png`, `0001.png`, ...
@@ -162,7 +173,7 @@ pub fn has_ffmpeg() -> bool {
 /// Writes an MP4 of the first `seconds` by handing the frames to the program `ffmpeg`.
 pub fn mp4(renderer: &Renderer<'_>, caption: &Caption, seconds: f64, file: &Path) -> Result<(), ViewError> {
     let fail = |reason: String| ViewError::Encode { format: "MP4", reason };
-    let frames = real_time(renderer, 50.0, seconds);
+    let frames = real_time(renderer, MP4_RATE, seconds);
     let first = draw(renderer, &frames[..1], caption)?;
     let size = format!("{}x{}", first[0].width, first[0].height);
     // Next to its final place, so that the rename is atomic; the ending tells ffmpeg the format.
@@ -179,7 +190,7 @@ pub fn mp4(renderer: &Renderer<'_>, caption: &Caption, seconds: f64, file: &Path
             "-s",
             &size,
             "-r",
-            "50",
+            &MP4_RATE.to_string(),
             "-i",
             "-",
         ])

@@ -6,17 +6,19 @@ use autoqd_env::{Pose, Scene, ShapeKind};
 use rayon::prelude::*;
 
 use super::camera::Camera;
-use super::solid::{Ray, Solid};
+use super::ground::{Color, Ground, Lamps, Scratch, color};
+use super::mesh::Surfaces;
+use super::solid::{Hit, Ray, Solid};
 use super::vector::{Frame, V3, v3};
 use crate::image::Image;
 use crate::plot::Mode;
 
 /// Colours of the stage, linear.
-struct Stage {
-    sky: V3,
-    horizon: V3,
-    floor: V3,
-    line: V3,
+pub(super) struct Stage {
+    pub sky: V3,
+    pub horizon: V3,
+    pub floor: V3,
+    pub line: V3,
 }
 
 impl Stage {
@@ -44,21 +46,58 @@ const LIGHT_SPREAD: f64 = 0.13;
 /// Samples per pixel along an edge are this number squared.
 const EDGE_SAMPLES: usize = 3;
 
-/// What a ray saw. The first look at a picture keeps one per pixel.
+/// What the middle of a pixel shows of the solids.
 #[derive(Clone, Copy)]
 struct Seen {
-    color: V3,
-    /// Index of the solid, -1 for the floor, -2 for the sky.
-    what: i32,
-    normal: V3,
+    color: Color,
+    normal: [f32; 3],
+    /// Index of the solid, `NOTHING` if there is none.
+    what: u32,
+}
+
+const NOTHING: u32 = u32::MAX;
+const UNSEEN: Seen = Seen { color: [0.0; 3], normal: [0.0; 3], what: NOTHING };
+
+/// The columns of a row in which there may be solids.
+#[derive(Default)]
+struct SeenRow {
+    from: usize,
+    seen: Vec<Seen>,
+}
+
+impl SeenRow {
+    fn at(&self, column: usize) -> &Seen {
+        self.seen.get(column.wrapping_sub(self.from)).unwrap_or(&UNSEEN)
+    }
+}
+
+/// Size of a picture, and where its pixels are before the camera.
+#[derive(Clone, Copy)]
+struct Canvas {
+    width: usize,
+    height: usize,
+    /// Height of a pixel where the picture's height is 2.
+    scale: f64,
+}
+
+impl Canvas {
+    fn new(width: usize, height: usize) -> Self {
+        Self { width, height, scale: 2.0 / height as f64 }
+    }
+
+    fn place(&self, column: f64, row: f64) -> (f64, f64) {
+        ((column - 0.5 * self.width as f64) * self.scale, (0.5 * self.height as f64 - row) * self.scale)
+    }
 }
 
 /// A world ready to be drawn.
 pub(crate) struct ScenePicture<'a> {
     camera: &'a Camera,
     solids: Vec<Solid>,
-    /// Screen circle of each solid.
-    circles: Vec<Option<(f64, f64, f64)>>,
+    /// What holds each solid in the picture; `None` for one beside or behind the camera.
+    outlines: Vec<Option<Outline>>,
+    /// The solids that may stand between each solid and the light.
+    before: Vec<Vec<usize>>,
     floor: Option<Frame>,
     /// Ball around all solids: what lies far from it has no shadow.
     middle: V3,
@@ -68,103 +107,147 @@ pub(crate) struct ScenePicture<'a> {
 }
 
 impl<'a> ScenePicture<'a> {
-    pub fn new(scene: &Scene, poses: &[Pose], camera: &'a Camera, mode: Mode) -> Self {
+    /// `surfaces` are those of the scene's meshes, shape by shape.
+    pub fn new(scene: &Scene, surfaces: &Surfaces, poses: &[Pose], camera: &'a Camera, mode: Mode) -> Self {
         let placed = || scene.shapes.iter().zip(poses);
         let solids: Vec<Solid> = placed()
-            .filter_map(|(shape, pose)| Solid::new(shape, Frame::from(pose)))
+            .enumerate()
+            .filter_map(|(i, (shape, pose))| Solid::new(shape, surfaces.of(i), Frame::from(pose)))
             .filter(|solid| solid.color[3] > 0.01)
             .collect();
-        let circles = solids.iter().map(|s| camera.circle(s.center(), s.reach)).collect();
+        let outlines = solids.iter().map(|s| Outline::new(s, camera)).collect();
         let floor =
             placed().find(|(shape, _)| shape.kind == ShapeKind::Plane).map(|(_, pose)| Frame::from(pose));
         let count = solids.len().max(1) as f64;
         let middle = solids.iter().fold(v3(0.0, 0.0, 0.0), |sum, s| sum + s.center()) * (1.0 / count);
         let reach = solids.iter().map(|s| (s.center() - middle).length() + s.reach).fold(0.0, f64::max);
-        Self { camera, solids, circles, floor, middle, reach, stage: Stage::new(mode), light: LIGHT.unit() }
+        let light = LIGHT.unit();
+        let before = solids.iter().enumerate().map(|(i, solid)| before(&solids, i, solid, light)).collect();
+        Self { camera, solids, outlines, before, floor, middle, reach, stage: Stage::new(mode), light }
     }
 
     /// Draws the picture. Each pixel is computed on its own, so the number of threads does not matter.
     pub fn draw(&self, width: usize, height: usize) -> Image {
-        let scale = 2.0 / height as f64;
-        let place = |column: f64, row: f64| {
-            ((column - 0.5 * width as f64) * scale, (0.5 * height as f64 - row) * scale)
-        };
-        let first: Vec<Seen> = (0..height)
-            .into_par_iter()
-            .flat_map_iter(|row| {
-                let near = self.near_row(place(0.0, row as f64 + 0.5).1, scale);
-                (0..width).map(move |column| {
-                    let (x, y) = place(column as f64 + 0.5, row as f64 + 0.5);
-                    self.see(x, y, scale, &near)
-                })
-            })
-            .collect();
+        let canvas = Canvas::new(width, height);
+        let ball = (self.middle, self.reach);
+        let ground = Ground::new(self.camera, self.floor, &self.stage, ball, (width, height));
+        let light = ground.light(self);
+        let seen: Vec<SeenRow> = (0..height).into_par_iter().map(|row| self.see_row(&canvas, row)).collect();
         let (mut image, table) = (Image::new(width, height), &*SRGB);
-        image.rgba.par_chunks_exact_mut(4 * width).enumerate().for_each(|(row, line)| {
-            let near = self.near_row(place(0.0, row as f64 + 0.5).1, scale);
-            for (column, pixel) in line.chunks_exact_mut(4).enumerate() {
-                let color = if is_edge(&first, width, height, column, row) {
-                    self.supersample(column, row, &place, scale, &near)
-                } else {
-                    first[row * width + column].color
-                };
-                pixel.copy_from_slice(&[
-                    encode(color.x, table),
-                    encode(color.y, table),
-                    encode(color.z, table),
-                    255,
-                ]);
-            }
-        });
+        let room = || (Scratch::new(width), vec![[0.0; 3]; width]);
+        image.rgba.par_chunks_exact_mut(4 * width).enumerate().for_each_init(
+            room,
+            |(scratch, colors), (row, line)| {
+                ground.row(row, &light, scratch, colors);
+                self.draw_solids(&canvas, row, &seen, colors);
+                for (color, pixel) in colors.iter().zip(line.chunks_exact_mut(4)) {
+                    let [r, g, b] = color.map(|c| encode(c, table));
+                    pixel.copy_from_slice(&[r, g, b, 255]);
+                }
+            },
+        );
         image
     }
 
+    /// Puts the solids of a row over what lies behind them, with smooth edges.
+    fn draw_solids(&self, canvas: &Canvas, row: usize, seen: &[SeenRow], colors: &mut [Color]) {
+        let rows = &seen[row.saturating_sub(1)..(row + 2).min(seen.len())];
+        let filled = || rows.iter().filter(|r| !r.seen.is_empty());
+        let Some(from) = filled().map(|r| r.from.saturating_sub(1)).min() else { return };
+        let to = filled().map(|r| r.from + r.seen.len() + 1).max().unwrap_or(0).min(canvas.width);
+        let near = self.near_row(canvas, row);
+        for column in from..to {
+            let here = seen[row].at(column);
+            if is_edge(rows, here, column, canvas.width) {
+                colors[column] = self.supersample(canvas, (column, row), &near, colors[column]);
+            } else if here.what != NOTHING {
+                colors[column] = here.color;
+            }
+        }
+    }
+
+    /// The mean of several looks into a pixel. Each surface in it is lit once.
     fn supersample(
         &self,
-        column: usize,
-        row: usize,
-        place: &impl Fn(f64, f64) -> (f64, f64),
-        scale: f64,
+        canvas: &Canvas,
+        (column, row): (usize, usize),
         near: &[usize],
-    ) -> V3 {
-        let mut sum = v3(0.0, 0.0, 0.0);
+        behind: Color,
+    ) -> Color {
+        const SURFACES: usize = 4;
+        let mut lit = [UNSEEN; SURFACES];
+        let mut sum = [0.0_f32; 3];
         for i in 0..EDGE_SAMPLES * EDGE_SAMPLES {
             let part = |k: usize| (k as f64 + 0.5) / EDGE_SAMPLES as f64;
-            let (x, y) = place(column as f64 + part(i % EDGE_SAMPLES), row as f64 + part(i / EDGE_SAMPLES));
-            sum = sum + self.see(x, y, scale, near).color;
+            let place =
+                canvas.place(column as f64 + part(i % EDGE_SAMPLES), row as f64 + part(i / EDGE_SAMPLES));
+            let color = match self.nearest(place, canvas.scale, near) {
+                None => behind,
+                Some((solid, ray, hit)) => {
+                    let normal = color(hit.normal);
+                    let same = |s: &&Seen| s.what == solid as u32 && dot(s.normal, normal) > 0.95;
+                    match lit.iter().find(same) {
+                        Some(known) => known.color,
+                        None => {
+                            let shade = self.shade(solid, &ray, &hit);
+                            lit.rotate_right(1);
+                            lit[0] = shade;
+                            shade.color
+                        }
+                    }
+                }
+            };
+            sum = std::array::from_fn(|k| sum[k] + color[k]);
         }
-        sum * (1.0 / (EDGE_SAMPLES * EDGE_SAMPLES) as f64)
+        sum.map(|c| c * (1.0 / (EDGE_SAMPLES * EDGE_SAMPLES) as f32))
     }
 
-    /// The solids whose circle touches a row of the picture.
-    fn near_row(&self, y: f64, scale: f64) -> Vec<usize> {
-        let touches =
-            |circle: &Option<(f64, f64, f64)>| circle.is_none_or(|(_, cy, r)| (cy - y).abs() <= r + scale);
-        (0..self.solids.len()).filter(|i| touches(&self.circles[*i])).collect()
-    }
-
-    fn see(&self, x: f64, y: f64, scale: f64, near: &[usize]) -> Seen {
-        let ray = self.camera.ray(x, y);
-        let touches = |i: usize| {
-            self.circles[i].is_none_or(|(cx, cy, r)| {
-                (cx - x) * (cx - x) + (cy - y) * (cy - y) <= (r + scale) * (r + scale)
-            })
+    /// The solids that a row of the picture may show.
+    fn near_row(&self, canvas: &Canvas, row: usize) -> Vec<usize> {
+        let (y, scale) = (canvas.place(0.0, row as f64 + 0.5).1, canvas.scale);
+        let touches = |outline: &Option<Outline>| {
+            outline.as_ref().is_none_or(|o| o.low.1 - scale <= y && y <= o.high.1 + scale)
         };
-        let hits =
-            near.iter().copied().filter(|i| touches(*i)).filter_map(|i| Some((i, self.solids[i].hit(&ray)?)));
-        let nearest = hits.min_by(|a, b| a.1.t.total_cmp(&b.1.t));
-        let floor = self.floor_at(&ray);
-        match (nearest, floor) {
-            (Some((i, hit)), floor) if floor.is_none_or(|t| hit.t < t) => Seen {
-                color: self.shade_solid(i, &ray, hit.t, hit.normal),
-                what: i as i32,
-                normal: hit.normal,
-            },
-            (_, Some(t)) => {
-                Seen { color: self.shade_floor(&ray, t, scale), what: -1, normal: v3(0.0, 0.0, 1.0) }
-            }
-            _ => Seen { color: self.background(&ray), what: -2, normal: v3(0.0, 0.0, 0.0) },
+        (0..self.solids.len()).filter(|i| touches(&self.outlines[*i])).collect()
+    }
+
+    fn see_row(&self, canvas: &Canvas, row: usize) -> SeenRow {
+        let near = self.near_row(canvas, row);
+        let (mut from, mut to) = (canvas.width, 0);
+        let column = |x: f64| (x / canvas.scale + 0.5 * canvas.width as f64).clamp(0.0, canvas.width as f64);
+        for i in &near {
+            let (low, high) = self.outlines[*i]
+                .as_ref()
+                .map_or((0, canvas.width), |o| (column(o.low.0) as usize, column(o.high.0) as usize + 1));
+            (from, to) = (from.min(low), to.max(high.min(canvas.width)));
         }
+        let look = |column: usize| {
+            let place = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
+            self.nearest(place, canvas.scale, &near).map_or(UNSEEN, |(i, ray, hit)| self.shade(i, &ray, &hit))
+        };
+        SeenRow { from, seen: (from..to).map(look).collect() }
+    }
+
+    /// The solid that is seen at a place of the picture.
+    fn nearest(&self, (x, y): (f64, f64), scale: f64, near: &[usize]) -> Option<(usize, Ray, Hit)> {
+        let touches = |i: usize| self.outlines[i].as_ref().is_none_or(|o| o.holds(x, y, scale));
+        let mut ray = None;
+        let mut nearest: Option<(usize, Hit)> = None;
+        for i in near.iter().copied().filter(|i| touches(*i)) {
+            let ray = ray.get_or_insert_with(|| self.camera.ray(x, y));
+            if let Some(hit) = self.solids[i].hit(ray)
+                && nearest.is_none_or(|(_, other)| hit.t < other.t)
+            {
+                nearest = Some((i, hit));
+            }
+        }
+        let ((i, hit), ray) = (nearest?, ray?);
+        self.floor_at(&ray).is_none_or(|t| hit.t < t).then_some((i, ray, hit))
+    }
+
+    fn shade(&self, index: usize, ray: &Ray, hit: &Hit) -> Seen {
+        let shade = self.shade_solid(index, ray, hit.t, hit.normal);
+        Seen { color: color(shade), normal: color(hit.normal), what: index as u32 }
     }
 
     fn floor_at(&self, ray: &Ray) -> Option<f64> {
@@ -174,14 +257,16 @@ impl<'a> ScenePicture<'a> {
         (slope < -1e-9 && t > 0.0).then_some(t)
     }
 
-    fn background(&self, ray: &Ray) -> V3 {
-        let up = (ray.direction.z * 2.2).clamp(0.0, 1.0);
-        mix(self.stage.horizon, self.stage.sky, up)
-    }
-
-    fn light_at(&self, point: V3, except: Option<usize>) -> f64 {
-        let others = self.solids.iter().enumerate().filter(|(i, _)| Some(*i) != except);
-        others.map(|(_, s)| s.light_past(point, self.light, LIGHT_SPREAD)).fold(1.0, f64::min)
+    /// How much of the light reaches a point past some of the solids.
+    fn light_at(&self, point: V3, past: impl Iterator<Item = usize>) -> f64 {
+        let mut light = 1.0_f64;
+        for i in past {
+            light = light.min(self.solids[i].light_past(point, self.light, LIGHT_SPREAD));
+            if light <= 0.0 {
+                break;
+            }
+        }
+        light
     }
 
     /// Whether anything can darken a point of the floor: near the ball around all solids or its shadow.
@@ -193,31 +278,16 @@ impl<'a> ScenePicture<'a> {
         off.dot(off) < clear * clear
     }
 
-    fn shade_floor(&self, ray: &Ray, t: f64, scale: f64) -> V3 {
-        let point = ray.at(t);
-        let footprint = t * self.camera.angle() * scale;
-        let spread = (footprint / (-ray.direction.z).max(0.02)).max(1e-6);
-        let part = 1.0 / spread;
-        let fine = grid::<1>(point, 0.022, spread, part);
-        let coarse = grid::<5>(point, 0.05, spread, part);
-        let mut color = mix(self.stage.floor, self.stage.line, (0.75 * fine + 0.9 * coarse).min(1.0));
-        if self.may_be_dark(point) {
-            let hidden: f64 = self.solids.iter().map(|s| s.hides_of_sky(point, v3(0.0, 0.0, 1.0))).sum();
-            let sky = (1.0 - 0.55 * hidden).max(0.35);
-            let key = self.light_at(point, None);
-            color = color * ((0.42 * sky + 0.58 * key * (0.35 + 0.65 * sky)).max(0.12));
-        }
-        let distance = (point - self.middle).length();
-        let fog = 1.0 - 1.0 / (1.0 + (distance / (9.0 * self.reach.max(0.3))).powi(3));
-        mix(color, self.stage.horizon, fog.clamp(0.0, 1.0))
-    }
-
     fn shade_solid(&self, index: usize, ray: &Ray, t: f64, normal: V3) -> V3 {
         let [r, g, b, _] = self.solids[index].color;
         let base = v3(r, g, b);
         let point = ray.at(t) + normal * 1e-4;
         let facing = normal.dot(self.light).max(0.0);
-        let key = if facing > 0.0 { facing * (0.3 + 0.7 * self.light_at(point, Some(index))) } else { 0.0 };
+        let key = if facing > 0.0 {
+            facing * (0.3 + 0.7 * self.light_at(point, self.before[index].iter().copied()))
+        } else {
+            0.0
+        };
         // Light from the sky above, and what the floor reflects from below.
         let above = 0.5 + 0.5 * normal.z;
         let ambient = v3(0.42, 0.45, 0.50) * above + v3(0.24, 0.22, 0.20) * (1.0 - above);
@@ -229,40 +299,103 @@ impl<'a> ScenePicture<'a> {
     }
 }
 
-fn mix(a: V3, b: V3, t: f64) -> V3 {
-    a * (1.0 - t) + b * t
+/// A line with round ends that holds a solid in the picture.
+struct Outline {
+    from: (f64, f64),
+    along: (f64, f64),
+    inverse_square: f64,
+    radius: f64,
+    /// Corners of a box around it.
+    low: (f64, f64),
+    high: (f64, f64),
 }
 
-/// The whole number under `x`, without a call: this is asked eight times for every pixel of the floor.
-fn floor(x: f64) -> f64 {
-    let whole = x as i64 as f64;
-    if whole > x { whole - 1.0 } else { whole }
+impl Outline {
+    fn new(solid: &Solid, camera: &Camera) -> Option<Self> {
+        let [(ax, ay, ra), (bx, by, rb)] = match solid.ends() {
+            (from, to, radius) => [camera.circle(from, radius)?, camera.circle(to, radius)?],
+        };
+        let radius = ra.max(rb);
+        let along = (bx - ax, by - ay);
+        let square = along.0 * along.0 + along.1 * along.1;
+        Some(Self {
+            from: (ax, ay),
+            along,
+            inverse_square: if square > 0.0 { 1.0 / square } else { 0.0 },
+            radius,
+            low: (ax.min(bx) - radius, ay.min(by) - radius),
+            high: (ax.max(bx) + radius, ay.max(by) + radius),
+        })
+    }
+
+    /// Whether a place of the picture lies in it or no farther from it than `around`.
+    fn holds(&self, x: f64, y: f64, around: f64) -> bool {
+        let to = (x - self.from.0, y - self.from.1);
+        let part = ((to.0 * self.along.0 + to.1 * self.along.1) * self.inverse_square).clamp(0.0, 1.0);
+        let off = (to.0 - part * self.along.0, to.1 - part * self.along.1);
+        off.0 * off.0 + off.1 * off.1 <= (self.radius + around) * (self.radius + around)
+    }
 }
 
-/// Coverage of the lines of a grid, one `EVERY` so many metres, by a pixel: exact for a box filter as wide as the pixel's
-/// `spread` on the floor, of which `part` is the inverse.
-fn grid<const EVERY: u32>(point: V3, width: f64, spread: f64, part: f64) -> f64 {
-    let every = f64::from(EVERY);
-    let integral = |x: f64| {
-        let cell = floor(x * (1.0 / every));
-        cell * width + (x - cell * every).min(width)
+/// The solids that may stand between a solid and the light.
+fn before(solids: &[Solid], index: usize, solid: &Solid, light: V3) -> Vec<usize> {
+    let may = |other: &Solid| {
+        let to = other.center() - solid.center();
+        let along = to.dot(light);
+        let clear =
+            other.reach + solid.reach + LIGHT_SPREAD * (along + other.reach + solid.reach).max(0.0) + 1e-3;
+        let off = to - light * along.max(0.0);
+        off.dot(off) <= clear * clear
     };
-    let along = |x: f64| {
-        let from = x + 0.5 * width - 0.5 * spread;
-        (integral(from + spread) - integral(from)) * part
-    };
-    let fade = every / (every + spread);
-    let (a, b) = (along(point.x), along(point.y));
-    (a + b - a * b) * fade
+    (0..solids.len()).filter(|i| *i != index && may(&solids[*i])).collect()
 }
 
-fn is_edge(seen: &[Seen], width: usize, height: usize, column: usize, row: usize) -> bool {
-    let here = &seen[row * width + column];
-    let columns = column.saturating_sub(1)..=(column + 1).min(width - 1);
-    let rows = row.saturating_sub(1)..=(row + 1).min(height - 1);
-    rows.flat_map(|r| columns.clone().map(move |c| r * width + c)).any(|i| {
-        let other = &seen[i];
-        other.what != here.what || (other.what >= 0 && other.normal.dot(here.normal) < 0.8)
+impl Lamps for ScenePicture<'_> {
+    fn sky(&self, point: V3) -> f64 {
+        if !self.may_be_dark(point) {
+            return 1.0;
+        }
+        let hidden: f64 = self.solids.iter().map(|s| s.hides_of_sky(point, v3(0.0, 0.0, 1.0))).sum();
+        (1.0 - 0.55 * hidden).max(0.35)
+    }
+
+    fn key(&self, point: V3, past: Option<&[usize]>) -> f64 {
+        match past {
+            _ if !self.may_be_dark(point) => 1.0,
+            Some(some) => self.light_at(point, some.iter().copied()),
+            None => self.light_at(point, 0..self.solids.len()),
+        }
+    }
+
+    fn shading(&self, (from, along, normal): &(V3, V3, V3)) -> Vec<usize> {
+        let (upward, spread) = (self.light.dot(*normal), LIGHT_SPREAD);
+        let sideways = (1.0 - upward * upward).max(0.0).sqrt();
+        let crosses = |solid: &Solid| {
+            // Where the middle of the shadow is, and how far it reaches from there: a shadow widens with the distance.
+            let away = (solid.center() - *from).dot(*normal) / upward;
+            let middle = solid.center() - self.light * away;
+            let reach =
+                (solid.reach * (1.0 + spread) + spread * away.max(0.0) + 1e-2) / (upward - spread * sideways);
+            let to = middle - *from;
+            let off = to - *along * to.dot(*along);
+            off.dot(off) <= reach * reach
+        };
+        (0..self.solids.len()).filter(|i| upward < 0.3 || crosses(&self.solids[*i])).collect()
+    }
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Whether one of the pixels around shows something else, or the same solid from another side.
+fn is_edge(rows: &[SeenRow], here: &Seen, column: usize, width: usize) -> bool {
+    let columns = column.saturating_sub(1)..(column + 2).min(width);
+    rows.iter().any(|row| {
+        columns.clone().any(|c| {
+            let other = row.at(c);
+            other.what != here.what || (other.what != NOTHING && dot(other.normal, here.normal) < 0.8)
+        })
     })
 }
 
@@ -270,24 +403,30 @@ fn is_edge(seen: &[Seen], width: usize, height: usize, column: usize, row: usize
 const SRGB_PARTS: usize = 4096;
 
 /// The byte at the start of each part of the linear range, and the linear value at which each byte begins.
-static SRGB: LazyLock<(Vec<u8>, [f64; 257])> = LazyLock::new(|| {
+struct Srgb {
+    parts: [u8; SRGB_PARTS + 1],
+    begins: [f32; 257],
+}
+
+static SRGB: LazyLock<Srgb> = LazyLock::new(|| {
     let begin = |byte: usize| {
         let s = (byte as f64 - 0.5) / 255.0;
         if s <= 0.04045 { s / 12.92 } else { libm::pow((s + 0.055) / 1.055, 2.4) }
     };
-    let begins: [f64; 257] = std::array::from_fn(|byte| if byte < 256 { begin(byte) } else { f64::INFINITY });
-    let byte = |linear: f64| begins.iter().rposition(|b| *b <= linear).unwrap_or(0).min(255) as u8;
-    ((0..=SRGB_PARTS).map(|i| byte(i as f64 / SRGB_PARTS as f64)).collect(), begins)
+    let begins: [f32; 257] =
+        std::array::from_fn(|byte| if byte < 256 { begin(byte) as f32 } else { f32::INFINITY });
+    let byte = |linear: f32| begins.iter().rposition(|b| *b <= linear).unwrap_or(0).min(255) as u8;
+    Srgb { parts: std::array::from_fn(|i| byte(i as f32 / SRGB_PARTS as f32)), begins }
 });
 
 /// Linear light to a byte of sRGB. A power per channel would be a quarter of the time of a picture.
-fn encode(linear: f64, (parts, begins): &(Vec<u8>, [f64; 257])) -> u8 {
+fn encode(linear: f32, table: &Srgb) -> u8 {
     let c = linear.clamp(0.0, 1.0);
-    let mut byte = usize::from(parts[(c * SRGB_PARTS as f64) as usize]);
-    while c >= begins[byte + 1] {
+    let mut byte = table.parts[(c * SRGB_PARTS as f32) as usize];
+    while c >= table.begins[usize::from(byte) + 1] {
         byte += 1;
     }
-    byte as u8
+    byte
 }
 
 #[cfg(test)]
@@ -297,8 +436,8 @@ mod tests {
     #[test]
     fn bytes_of_srgb_are_those_of_its_formula() {
         for i in -5..=100_005 {
-            let linear = f64::from(i) / 100_000.0;
-            let c = linear.clamp(0.0, 1.0);
+            let linear = i as f32 / 100_000.0;
+            let c = f64::from(linear).clamp(0.0, 1.0);
             let s = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
             assert_eq!(encode(linear, &SRGB), (255.0 * s + 0.5) as u8, "{linear}");
         }

@@ -1,5 +1,7 @@
 //! Where a ray meets a shape, and how much light a shape blocks.
 
+use std::sync::Arc;
+
 use autoqd_env::{Shape, ShapeKind};
 
 use super::mesh::Surface;
@@ -38,7 +40,7 @@ pub(crate) struct Solid {
     /// The solid as a ball that was swept along a line, for shadows.
     swept: Swept,
     /// The triangles of a mesh.
-    surface: Option<Surface>,
+    surface: Option<Arc<Surface>>,
 }
 
 /// A ball swept along a line: exact for spheres and capsules.
@@ -72,9 +74,8 @@ impl Swept {
 
 impl Solid {
     /// `None` for shapes that are not solids: planes and flat shapes.
-    pub fn new(shape: &Shape, frame: Frame) -> Option<Self> {
+    pub fn new(shape: &Shape, surface: Option<&Arc<Surface>>, frame: Frame) -> Option<Self> {
         let size = V3::from(shape.size);
-        let surface = shape.mesh.as_ref().map(Surface::new);
         let reach = match shape.kind {
             ShapeKind::Mesh => surface.as_ref()?.reach,
             ShapeKind::Sphere => size.x,
@@ -88,11 +89,22 @@ impl Solid {
         let [r, g, b, a] = shape.rgba;
         let color = [linear(r), linear(g), linear(b), f64::from(a)];
         let swept = Swept::new(shape.kind, size, &frame);
-        Some(Self { kind: shape.kind, size, frame, color, reach, swept, surface })
+        Some(Self { kind: shape.kind, size, frame, color, reach, swept, surface: surface.cloned() })
     }
 
     pub fn center(&self) -> V3 {
         self.frame.origin
+    }
+
+    /// Two balls of one radius that hold the solid together with all between them.
+    pub fn ends(&self) -> (V3, V3, f64) {
+        match self.kind {
+            ShapeKind::Capsule | ShapeKind::Cylinder => {
+                let arm = self.frame.z() * self.size.y;
+                (self.frame.origin - arm, self.frame.origin + arm, self.size.x)
+            }
+            _ => (self.frame.origin, self.frame.origin, self.reach),
+        }
     }
 
     /// The nearest entry of a ray that starts outside.
@@ -135,6 +147,10 @@ impl Solid {
         let part = ((point - from).dot(along) * inverse_square).clamp(0.0, 1.0);
         let to = from + along * part - point;
         let square = to.dot(to).max(radius * radius);
+        // Less than a shade, and a root and a division for every solid and place.
+        if square > 400.0 * radius * radius {
+            return 0.0;
+        }
         to.dot(normal).max(0.0) * radius * radius / (square * square.sqrt())
     }
 }
@@ -249,7 +265,7 @@ mod tests {
             name: String::new(),
             body: String::new(),
         };
-        Solid::new(&shape, Frame::from(&pose)).unwrap()
+        Solid::new(&shape, None, Frame::from(&pose)).unwrap()
     }
 
     fn from_above(x: f64, y: f64) -> Ray {
