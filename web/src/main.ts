@@ -17,6 +17,8 @@ import { MOST_SHOWN, SPEEDS, fromHash, keyOf, toHash, type Shown, type ViewState
 /** Longest film that the page records, in seconds. */
 const LONGEST_FILM = 12;
 const isNarrow = () => matchMedia("(max-width: 820px)").matches;
+/** Whether fingers are what points here: some browsers of phones say that they have a mouse too. */
+const isTouched = () => matchMedia("(pointer: coarse)").matches || (isNarrow() && navigator.maxTouchPoints > 0);
 
 const byId = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const select = (id: string) => byId<HTMLSelectElement>(id);
@@ -60,6 +62,7 @@ class App {
   clickToMotion = 0;
 
   async start(): Promise<void> {
+    document.body.classList.toggle("touch", isTouched());
     this.listen();
     // A link names its run: its archive is under way while the list of runs still is.
     if (this.state.run) this.early = { id: this.state.run, archive: api.archive(this.state.run) };
@@ -543,7 +546,7 @@ class App {
   }
 
   private listenToControls(): void {
-    const on = (id: string, what: string, act: () => void) => byId(id).addEventListener(what, act);
+    const on = (id: string, what: string, act: (event: Event) => void) => byId(id).addEventListener(what, act);
     select("speed").replaceChildren(...SPEEDS.map((s) => new Option(`×${s}`, String(s))));
     on("run", "change", () => void this.open(select("run").value).catch((e) => this.fail(e)));
     for (const key of ["x", "y", "color"] as const) {
@@ -578,6 +581,11 @@ class App {
     on("reset", "click", () => this.changePhysics({ friction: 0, mass: 0 }));
     on("webm", "click", () => void this.film().catch((e) => this.fail(e)));
     on("list", "click", () => this.saveList());
+    // The address holds the view: following this link as other links are followed would lose it.
+    on("skip", "click", (event) => {
+      event.preventDefault();
+      byId("map").focus();
+    });
     on("runs-tab", "click", () => void (this.state.runs.length ? this.leaveRuns(this.state.run) : this.compareRuns([])).catch((e) => this.fail(e)));
     on("linked", "change", () => {
       this.state.linked = input("linked").checked;

@@ -24,9 +24,13 @@ interface Card {
 
 /** Runs that are compared at first. */
 const FIRST = 4;
+/** Runs of a longer list have numbers in the table only when they are compared. */
+const LISTED = 40;
 
 export class RunsView {
   cards: Card[] = [];
+  /** Figures of the runs in the table, by run. */
+  private figures = new Map<string, api.Metrics>();
   private runs: api.RunSummary[] = [];
   private wish = 0;
   private color: { color: string; scale: "even" | "rank" } = { color: "objective", scale: "even" };
@@ -40,11 +44,12 @@ export class RunsView {
     new ResizeObserver(() => this.drawCurves()).observe(curves);
   }
 
-  /** Which runs to compare when none are named: those of the same task as the one looked at. */
+  /** Which runs to compare when none are named: those of the same task as the one looked at, or any if it has no other. */
   usual(runs: api.RunSummary[], current: string): string[] {
     const task = runs.find((r) => r.id === current)?.task;
-    const same = runs.filter((r) => r.task === task).map((r) => r.id);
-    return [current, ...same.filter((id) => id !== current)].slice(0, FIRST);
+    const others = runs.filter((r) => r.id !== current);
+    const same = others.filter((r) => r.task === task);
+    return [current, ...(same.length ? same : others).map((r) => r.id)].slice(0, FIRST);
   }
 
   async show(runs: api.RunSummary[], chosen: string[], color: { color: string; scale: "even" | "rank" }): Promise<void> {
@@ -60,8 +65,20 @@ export class RunsView {
     this.cards = loaded.map((run, i) => this.card(run, i));
     this.grid.replaceChildren(...this.cards.map((card) => card.box));
     for (const card of this.cards) this.drawMap(card);
+    for (const { id, metrics } of loaded) this.figures.set(id, metrics);
     this.fillTable(chosen);
     this.drawCurves();
+    void this.listTheRest(chosen, wish);
+  }
+
+  /** The numbers of runs that are listed but not compared come after everything else. */
+  private async listTheRest(chosen: string[], wish: number): Promise<void> {
+    const missing = this.runs.slice(0, LISTED).filter((run) => !this.figures.has(run.id));
+    if (!missing.length) return;
+    // A run whose figures cannot be had keeps its dashes.
+    const asked = missing.map(async ({ id }) => this.figures.set(id, await api.metrics(id)));
+    await Promise.allSettled(asked);
+    if (wish === this.wish) this.fillTable(chosen);
   }
 
   select(marks: (run: string, archive: api.Archive) => number[]): void {
@@ -131,7 +148,7 @@ export class RunsView {
       open.textContent = run.name;
       open.title = "Look at this run alone";
       open.onclick = () => this.acts.open(run.id);
-      const metrics = this.cards.find((card) => card.id === run.id)?.metrics;
+      const metrics = this.figures.get(run.id);
       const last = (name: string) => metrics?.[name]?.findLast((v) => v !== null) ?? null;
       const number = (value: number | null, percent = false) => (value === null ? "–" : percent ? `${(100 * value).toFixed(0)} %` : short(value));
       row.append(

@@ -1,7 +1,7 @@
 // Drives the explorer in Chromium: node explore.mjs SCENARIO URL FACTS. Started by crates/autoqd-view/tests/browser.rs.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +80,37 @@ const pixels = (page, selector = "#view") =>
     return Array.from(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 97 === 0));
   }, selector);
 const differ = (a, b) => a.length !== b.length || a.some((v, i) => Math.abs(v - b[i]) > 12);
+
+/** A phone of its own: fingers, a small screen, and no mouse. */
+async function phone() {
+  const browser = await chromium.launch({ executablePath: process.env.AUTOQD_CHROMIUM ?? "/usr/bin/chromium", headless: true, args: [...FLAGS, ...GRAPHICS], ignoreDefaultArgs: ["--enable-unsafe-swiftshader"] });
+  const held = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  try {
+    const page = watch(await held.newPage());
+    await page.goto(url);
+    await ready(page);
+    await until(page, () => window.autoqd.player.replays.length === 2);
+    assert.match(await page.locator(".how").innerText(), /^Tap an elite/);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, "nothing sticks out");
+    // A tap plays an elite; with the box ticked the next tap puts another beside it.
+    const tap = async (row) => {
+      const box = await page.locator("#map").boundingBox();
+      const [x, y] = await page.evaluate((r) => window.autoqd.map.placeOf(r), row);
+      await page.touchscreen.tap(box.x + x, box.y + y);
+    };
+    await page.locator("#map").scrollIntoViewIfNeeded();
+    const [first, second] = await page.evaluate(() => [window.autoqd.map.rows[0], window.autoqd.map.rows.at(-1)]);
+    await tap(first);
+    await until(page, () => window.autoqd.state.shown.length === 1 && window.autoqd.player.replays.length === 1);
+    await page.locator("#compare").check();
+    await page.locator("#map").scrollIntoViewIfNeeded();
+    await tap(second);
+    await until(page, () => window.autoqd.player.replays.length === 2);
+    await look(page, "phone-touch");
+  } finally {
+    await browser.close();
+  }
+}
 
 const scenarios = {
   async explore() {
@@ -184,6 +215,24 @@ const scenarios = {
     await page.keyboard.press("b");
     await until(page, (id) => window.autoqd.state.shown[0].id === id && window.autoqd.player.replays.length === 1, alone);
 
+    // What is picked is said to those who do not see it, the first key leads past the header, and ? lists the keys.
+    assert.match(await page.locator("#announce").textContent(), /^Shown: #\d+ · found /);
+    await page.locator(".skip").focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "map");
+    assert.equal(await page.evaluate(() => window.autoqd.state.shown.length), 1, "skipping to the map keeps the view");
+    await page.keyboard.press("?");
+    await until(page, () => document.getElementById("keys").open);
+    await accessible(page);
+    await page.keyboard.press("Escape");
+    await until(page, () => !document.getElementById("keys").open);
+    assert.equal(await page.evaluate(() => window.autoqd.state.shown.length), 1, "Escape closed the list, not the comparison");
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll("button, a, input, select")]
+        .filter((e) => e.checkVisibility() && !(e.textContent.trim() || e.ariaLabel || e.title || e.labels?.length))
+        .map((e) => e.outerHTML));
+    assert.deepEqual(nameless, [], "everything that can be pressed has a name");
+
     // Changed physics: the same policy does something else.
     await until(page, () => window.autoqd.player.replays[0].done);
     const usual = await page.evaluate(() => Array.from(window.autoqd.player.replays[0].frames.slice(-200)));
@@ -232,7 +281,10 @@ const scenarios = {
     // Colours by rank: the brightest and the darkest stay, the rest spreads evenly.
     await page.locator("#scale").selectOption("rank");
     await until(page, () => document.getElementById("legend-name").textContent.endsWith("by rank"));
+    const ranked = await pixels(page, "#map-base");
     await page.locator("#scale").selectOption("even");
+    await until(page, () => !document.getElementById("legend-name").textContent.endsWith("by rank"));
+    assert.ok(differ(ranked, await pixels(page, "#map-base")), "shades by rank are other shades");
 
     // Filter and find.
     const middle = await page.evaluate(() => [...window.autoqd.archive.columns.get("objective")].sort((a, b) => a - b).at(-2));
@@ -272,6 +324,8 @@ const scenarios = {
     assert.ok(map.y < stage.y && stage.y + stage.height < 844, `map at ${map.y}, stage at ${stage.y} to ${stage.y + stage.height}: both on the first screen`);
     await accessible(page);
     await look(page, "phone");
+    await page.close();
+    await phone();
   },
 
   async outside() {
@@ -307,6 +361,8 @@ const scenarios = {
     await until(page, () => window.autoqd.runsView.cards.length === 2 && window.autoqd.runsView.cards.every((c) => c.map.drawn > 0));
     assert.equal(await page.locator("#runs-table tbody tr").count(), facts.runs);
     assert.equal(await page.locator("#runs-table input:checked").count(), 2, "runs of the same task at first");
+    // The list has the numbers of every run, compared or not.
+    await until(page, () => [...document.querySelectorAll("#runs-table tbody tr")].every((row) => !row.textContent.includes("–")));
     // An elite picked in one run shows the one most like it in the other.
     const [x, y] = await page.evaluate(() => window.autoqd.runsView.cards[1].map.placeOf(3));
     await page.locator(".run-card canvas[role=img]").nth(1).click({ position: { x, y } });
@@ -335,6 +391,12 @@ const scenarios = {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `sticks out by ${wide} pixels`);
     await look(page, "runs-phone");
+    // A run that is the only one of its task is compared with the others.
+    await page.locator("#runs-tab").click();
+    await page.locator("#run").selectOption({ index: 2 });
+    await until(page, () => window.autoqd.state.run === window.autoqd.runs[2].id && window.autoqd.player.replays.length > 0);
+    await page.locator("#runs-tab").click();
+    await until(page, () => window.autoqd.runsView.cards.length === 3);
   },
 
   async live() {
@@ -460,8 +522,23 @@ const scenarios = {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `sticks out by ${wide} pixels`);
     await picture("report-phone");
-    const pdf = await page.pdf({ format: "A4" });
+    // The table of contents leads to every run.
+    for (const link of await page.locator(".contents a").all()) {
+      const target = (await link.getAttribute("href")).slice(1);
+      assert.equal(await page.locator(`[id="${target}"]`).count(), 1, `the contents lead to ${target}`);
+    }
+    const pdf = await page.pdf({ format: "A4", preferCSSPageSize: true });
     assert.equal(pdf.subarray(0, 4).toString(), "%PDF");
+    if (process.env.AUTOQD_PICTURES) writeFileSync(join(process.env.AUTOQD_PICTURES, "report.pdf"), pdf);
+    // On paper: light, whatever the screen; pictures in place of films, nothing that is there to be clicked.
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    const paper = await page.evaluate(() => ({
+      background: getComputedStyle(document.body).backgroundColor,
+      films: [...document.querySelectorAll("canvas[data-replay]")].filter((c) => c.checkVisibility()).length,
+      pictures: [...document.querySelectorAll(".screen img")].filter((i) => i.checkVisibility() && i.naturalWidth > 0).length,
+      clicks: [...document.querySelectorAll(".on-screen")].filter((e) => e.checkVisibility()).length,
+    }));
+    assert.deepEqual(paper, { background: "rgb(255, 255, 255)", films: 0, pictures: facts.behaviours, clicks: 0 });
   },
 };
 

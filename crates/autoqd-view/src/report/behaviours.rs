@@ -38,7 +38,7 @@ pub(super) fn behaviours(
     };
     let _ = writeln!(
         html,
-        "</div>\n<p class=\"note\">The numbers are those on the map. {order} Click one to pause it. <i>Found</i> is the return \
+        "</div>\n<p class=\"note\">The numbers are those on the map. {order} <span class=\"on-screen\">Click one to pause it. </span><i>Found</i> is the return \
          the search accepted an elite with, <i>this episode</i> that of the whole episode whose start is shown, in the \
          reference simulator.</p></div>"
     );

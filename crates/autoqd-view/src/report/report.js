@@ -21,6 +21,8 @@ function start(canvas) {
   const player = { visible: false, playing: !matchMedia("(prefers-reduced-motion: reduce)").matches, time: 0, frame: -1 };
   const draw = () => {
     const [w, h] = [canvas.clientWidth, canvas.clientHeight];
+    // On paper a picture stands in its place; and before its first frame there is nothing to draw.
+    if (!w || !h || player.frame < 0) return;
     const scale = Math.min(devicePixelRatio, 2);
     if (canvas.width !== Math.round(w * scale)) {
       canvas.width = Math.round(w * scale);
