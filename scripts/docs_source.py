@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ("Start", "README.md"),
     ("Your own task", "docs/own-task.md"),
+    ("Gallery", "docs/gallery.md"),
     ("Seeing what a run found", "docs/seeing.md"),
     ("Measuring", "docs/measuring.md"),
     ("Python", "docs/python.md"),

@@ -10,12 +10,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The commands after the mark `first-hour`, without the program's name.
-fn commands() -> Vec<Vec<String>> {
+/// The lines of the block after the mark `first-hour`.
+fn lines() -> Vec<String> {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let block = readme.split("<!-- first-hour -->").nth(1).and_then(|rest| rest.split("```").nth(1)).unwrap();
-    let words = |line: &str| line.strip_prefix("autoqd ").map(|l| l.split(' ').map(str::to_owned).collect());
-    block.lines().filter_map(words).collect()
+    block.lines().skip(1).map(str::to_owned).collect()
+}
+
+/// The commands in it, without the program's name.
+fn commands() -> Vec<Vec<String>> {
+    let words =
+        |line: &String| line.strip_prefix("autoqd ").map(|l| l.split(' ').map(str::to_owned).collect());
+    lines().iter().filter_map(words).collect()
 }
 
 struct Killed(Child);
@@ -56,10 +62,10 @@ fn watch(words: &[String], folder: &Path) {
         assert!(said.contains("make web"), "{line}{said}");
         return;
     };
-    let archive = ask(address, "GET /api/runs/quadruped/archive", "");
+    let archive = ask(address, "GET /api/runs/my-robot/archive", "");
     let text = String::from_utf8_lossy(&archive);
     let best = text.split("\"show\":[").nth(1).and_then(|rest| rest.split([',', ']']).next()).unwrap();
-    let replay = ask(address, "POST /api/runs/quadruped/replay", &format!("{{\"id\":{best}}}"));
+    let replay = ask(address, "POST /api/runs/my-robot/replay", &format!("{{\"id\":{best}}}"));
     assert!(replay.starts_with(b"HTTP/1.1 200") && replay.len() > 20_000, "{} bytes", replay.len());
 }
 
@@ -68,12 +74,15 @@ fn a_newcomer_gets_from_a_model_to_watching_it_walk() {
     let folder = tempfile::tempdir().unwrap();
     let example = folder.path().join("examples/quadruped");
     std::fs::create_dir_all(&example).unwrap();
-    for name in ["quadruped.toml", "quadruped.xml"] {
-        std::fs::copy(root().join("examples/quadruped").join(name), example.join(name)).unwrap();
-    }
+    // The model alone: the task file is the program's own.
+    std::fs::copy(root().join("examples/quadruped/quadruped.xml"), example.join("quadruped.xml")).unwrap();
+    let before: Vec<String> = lines().into_iter().take_while(|line| !line.starts_with("autoqd ")).collect();
+    assert!(before[0].starts_with("git clone ") && before[0].ends_with("&& cd autoqd"), "{before:?}");
+    assert_eq!(before[1], "make run", "what builds the program; CI runs it from a fresh clone");
+    assert_eq!(before[2], "export PATH=\"$PWD/target/release:$PATH\"");
     let commands = commands();
     let names: Vec<&str> = commands.iter().map(|words| words[0].as_str()).collect();
-    assert_eq!(names, ["env", "run", "status", "report", "render", "eval", "explore"]);
+    assert_eq!(names, ["init", "env", "run", "status", "report", "render", "eval", "explore"]);
     for words in &commands {
         if words[0] == "explore" {
             watch(words, folder.path());
@@ -92,5 +101,5 @@ fn a_newcomer_gets_from_a_model_to_watching_it_walk() {
             assert!(said(&output.stdout).contains("fresh seeds: the best elite"), "{}", said(&output.stdout));
         }
     }
-    assert!(folder.path().join("runs/quadruped/report/report.html").exists());
+    assert!(folder.path().join("runs/my-robot/report/report.html").exists());
 }
