@@ -104,6 +104,49 @@ fn resuming_gives_the_bytes_of_never_stopping() {
     }
 }
 
+/// Candidates are stopped after two of five episodes, judged sharply enough that this happens in a short search.
+const RACING: [&str; 5] =
+    ["episodes=5", "racing.after=2", "racing.margin=0.5", "racing.reach=0", "learning_rate=1.0"];
+
+#[test]
+fn racing_saves_episodes_and_every_elite_has_all_of_its_own() {
+    let mut search = Search::new(config(&RACING), maze()).expect("a search");
+    let mut stopped = 0.0;
+    while !search.finished() {
+        let iteration = search.step().expect("an iteration");
+        let (name, count) = &iteration.figures[0];
+        assert_eq!(name, "stopped");
+        assert!(iteration.metrics.iteration > 1 || *count == 0.0, "nothing to compare with at first");
+        stopped += count;
+    }
+    assert!(stopped > 20.0, "{stopped} of 360 candidates were stopped");
+    let elites = search.result().elites();
+    for elite in elites.iter() {
+        let (evaluation, _) = search.describe_elite(elite.id, elite.solution).expect("an evaluation");
+        assert_eq!(evaluation.episodes.len(), 5);
+        assert_eq!(evaluation.objective(), elite.objective, "an elite was stopped early");
+    }
+    let whole = finish(config(&["episodes=5", "learning_rate=1.0"]));
+    assert!(search.totals().env_steps < whole.totals().env_steps);
+    assert_eq!(search.totals().evaluations, whole.totals().evaluations);
+}
+
+#[test]
+fn racing_keeps_the_bytes_for_any_threads_and_when_resumed() {
+    let one = run_in_folder(config(&[&RACING[..], &["threads=1"]].concat()), &[], 1);
+    assert!(run_in_folder(config(&[&RACING[..], &["threads=3"]].concat()), &[], 1) == one);
+    assert!(run_in_folder(config(&[&RACING[..], &["threads=1"]].concat()), &[1, 4, 9], 2) == one);
+}
+
+#[test]
+fn without_anyone_stopped_racing_changes_nothing_but_the_settings() {
+    let plain = finish(config(&["episodes=5"]));
+    let raced = finish(config(&["episodes=5", "racing.after=3", "racing.margin=1e9"]));
+    let objectives = |search: &Search| search.result().elites().objectives().to_vec();
+    assert_eq!(objectives(&plain), objectives(&raced));
+    assert_eq!(plain.totals().env_steps, raced.totals().env_steps);
+}
+
 #[test]
 fn every_archive_and_option_runs() {
     for settings in [

@@ -50,7 +50,7 @@ pub use error::ConfigError;
 pub use layers::Layers;
 pub use layout::ArchiveLayout;
 pub use presets::{preset, preset_names};
-pub use raw::{Config, CvtSection, DnsSection, EmbeddingSection, PolicySection};
+pub use raw::{Config, CvtSection, DnsSection, EmbeddingSection, PolicySection, RacingSection};
 pub use reference::{reference_page, settings_help};
 pub use resume::{Changes, check_resume};
 pub use run_config::{RunConfig, TaskFacts};

@@ -114,6 +114,9 @@ crate::settings! {
         policy: PolicySection = PolicySection::default() => rules::section;
         /// The embedding of a policy's occupancy measure.
         embedding: EmbeddingSection = EmbeddingSection::default() => rules::section;
+        /// Episodes that are not run: those of candidates that can enter no cell, as far as their first episodes tell. The mean of
+        /// these is then their objective, which the emitters learn from; no archive takes them. Off by default, as in the paper.
+        racing: RacingSection = RacingSection::default() => rules::section;
         /// Settings of `archive = "cvt"`.
         cvt: CvtSection = CvtSection::default();
         /// Settings of `archive = "dns"`.
@@ -157,6 +160,19 @@ crate::settings! {
         /// Divide the embedding of an episode of T steps by 1 - gamma^T. Without it (the paper) the embedding of a
         /// short episode is small, so that survival time is part of the behaviour.
         length_normalized: bool = false;
+    }
+}
+
+crate::settings! {
+    /// Episodes that are not run.
+    pub struct RacingSection as "racing" {
+        /// Episodes after which candidates may be stopped, from 2 to `episodes` - 1; 0 runs all of them. Grid archives only.
+        after: usize = 0 => rules::at_most(1_000_000);
+        /// A candidate goes on if its mean return so far, plus this many standard errors of what the other episodes may change
+        /// about it, exceeds the lowest threshold of the cells around.
+        margin: f64 = 2.0 => rules::not_negative;
+        /// How many cells away in each measure these cells may be: the other episodes change the measures too.
+        reach: usize = 1 => rules::at_most(100);
     }
 }
 

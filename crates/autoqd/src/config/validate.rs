@@ -28,6 +28,7 @@ impl Config {
         self.check_fields()?;
         self.check_dimension(MeasuresOf::Method)?;
         self.check_scales()?;
+        self.check_racing()?;
         Ok(Known {
             sigma0: self.check_sigma0()?,
             threshold_min: self.check_threshold()?,
@@ -96,6 +97,26 @@ impl Config {
         let (scales, features) = (&self.embedding.scales, self.embedding.features);
         let allowed = "there can be no more scales than features";
         require(scales.len() <= features, "embedding.scales", scales, allowed, "raise embedding.features")
+    }
+
+    fn check_racing(&self) -> Check {
+        let (after, episodes) = (self.racing.after, self.episodes);
+        if after == 0 {
+            return Ok(());
+        }
+        let allowed = format!(
+            "candidates may be stopped after 2 or more of the {episodes} episodes, and before the last"
+        );
+        require(
+            (2..episodes).contains(&after),
+            "racing.after",
+            after,
+            &allowed,
+            "use 0 to run all, or raise episodes",
+        )?;
+        let allowed = "racing compares with the thresholds of a grid's cells";
+        let ok = self.archive == ArchiveKind::Grid;
+        require(ok, "racing.after", after, allowed, "use archive = \"grid\", or 0 to run all episodes")
     }
 
     fn check_layout(&self) -> Check<ArchiveLayout> {

@@ -6,6 +6,7 @@
 
 mod build;
 mod outside;
+mod race;
 mod refit;
 mod state;
 mod train;
@@ -71,6 +72,8 @@ pub struct Search {
     totals: Totals,
     /// The start of an iteration that has not ended.
     asked: Option<Asked>,
+    /// Candidates of the last iteration that were stopped early.
+    stopped: u64,
 }
 
 /// How an iteration started.
@@ -148,6 +151,7 @@ impl Search {
             iteration,
             totals,
             asked: None,
+            stopped: 0,
         })
     }
 
@@ -257,7 +261,11 @@ impl Search {
         if let Some(refit) = &refit {
             refit.write(&mut metrics);
         }
-        let figures = self.scheduler.emitters_mut().iter_mut().flat_map(|e| e.figures()).collect();
+        let mut figures: Vec<(String, f64)> =
+            self.scheduler.emitters_mut().iter_mut().flat_map(|e| e.figures()).collect();
+        if self.config.racing.after > 0 {
+            figures.push(("stopped".to_owned(), self.stopped as f64));
+        }
         times.tell = clock.lap();
         Ok(Iteration { metrics, figures, refit, times })
     }
@@ -276,7 +284,7 @@ impl Search {
         }
         self.descriptor.begin_iteration();
         let plan = ProbePlan::new(self.descriptor.probes()?, self.scheduler.emitters())?;
-        let evaluations = self.evaluate(&solutions, &seeds, &plan.probes)?;
+        let evaluations = self.evaluate_in_stages(iteration, &solutions, &seeds, &plan.probes)?;
         self.show_emitters(&evaluations, &plan)?;
         self.totals.evaluations += evaluations.len() as u64;
         self.totals.diverged_episodes += evaluations.iter().map(|e| e.diverged() as u64).sum::<u64>();
@@ -352,22 +360,14 @@ impl Search {
             .collect()
     }
 
-    /// Evaluates candidates, and counts the steps.
+    /// Evaluates candidates in all their episodes, and counts the steps.
     fn evaluate(
         &mut self,
         solutions: &[f64],
         seeds: &[u64],
         probes: &[Probe],
     ) -> Result<Vec<Evaluation>, Error> {
-        let candidates = Candidates {
-            parameters: solutions,
-            dimension: self.policy.parameter_count(),
-            seeds,
-            episodes: self.config.episodes,
-        };
-        let evaluations = self.evaluator.evaluate(candidates, probes)?;
-        self.totals.env_steps += evaluations.iter().map(Evaluation::steps).sum::<u64>();
-        Ok(evaluations)
+        self.evaluate_episodes(solutions, seeds, self.config.episodes, probes)
     }
 
     /// Describes the evaluated candidates, inserts them into the archives and tells the emitters.
