@@ -25,6 +25,7 @@ PAGES = [
     ("Descriptors", "docs/descriptors.md"),
     ("Methods", "docs/methods.md"),
     ("Settings", "docs/config-reference.md"),
+    ("Racing", "docs/racing.md"),
     ("Run folders", "docs/run-folder.md"),
     ("Physics", "docs/physics.md"),
     ("Coming from pyribs", "docs/coming-from-pyribs.md"),

@@ -533,7 +533,7 @@ const scenarios = {
     // On paper: light, whatever the screen; pictures in place of films, nothing that is there to be clicked.
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     const paper = await page.evaluate(() => ({
-      background: getComputedStyle(document.body).backgroundColor,
+      background: getComputedStyle(document.documentElement).backgroundColor,
       films: [...document.querySelectorAll("canvas[data-replay]")].filter((c) => c.checkVisibility()).length,
       pictures: [...document.querySelectorAll(".screen img")].filter((i) => i.checkVisibility() && i.naturalWidth > 0).length,
       clicks: [...document.querySelectorAll(".on-screen")].filter((e) => e.checkVisibility()).length,
