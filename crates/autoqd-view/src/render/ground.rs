@@ -4,8 +4,8 @@
 use rayon::prelude::*;
 
 use super::camera::Camera;
-use super::scene_picture::Stage;
-use super::vector::{Frame, V3};
+use super::vector::{Frame, V3, v3};
+use crate::plot::Mode;
 
 /// Linear colour.
 pub(super) type Color = [f32; 3];
@@ -18,6 +18,33 @@ const SHADOW: usize = 2;
 /// Distance of the fog, and of the farthest point of the floor that is told apart, in radii of the scene.
 const FOG: f64 = 9.0;
 const FARTHEST: f64 = 2000.0;
+
+/// Colours of the stage, linear.
+pub(super) struct Stage {
+    pub sky: V3,
+    pub horizon: V3,
+    pub floor: V3,
+    pub line: V3,
+}
+
+impl Stage {
+    pub fn new(mode: Mode) -> Self {
+        match mode {
+            Mode::Light => Self {
+                sky: v3(0.80, 0.88, 0.96),
+                horizon: v3(0.95, 0.965, 0.98),
+                floor: v3(0.80, 0.82, 0.845),
+                line: v3(0.60, 0.635, 0.68),
+            },
+            Mode::Dark => Self {
+                sky: v3(0.012, 0.016, 0.024),
+                horizon: v3(0.030, 0.037, 0.050),
+                floor: v3(0.050, 0.058, 0.072),
+                line: v3(0.115, 0.135, 0.165),
+            },
+        }
+    }
+}
 
 /// The empty stage before a camera.
 pub(super) struct Ground<'a> {

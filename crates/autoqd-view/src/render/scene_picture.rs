@@ -6,39 +6,12 @@ use autoqd_env::{Pose, Scene, ShapeKind};
 use rayon::prelude::*;
 
 use super::camera::Camera;
-use super::ground::{Color, Ground, Lamps, Scratch, color};
+use super::ground::{Color, Ground, Lamps, Scratch, Stage, color};
 use super::mesh::Surfaces;
 use super::solid::{Hit, Ray, Solid};
 use super::vector::{Frame, V3, v3};
 use crate::image::Image;
 use crate::plot::Mode;
-
-/// Colours of the stage, linear.
-pub(super) struct Stage {
-    pub sky: V3,
-    pub horizon: V3,
-    pub floor: V3,
-    pub line: V3,
-}
-
-impl Stage {
-    fn new(mode: Mode) -> Self {
-        match mode {
-            Mode::Light => Self {
-                sky: v3(0.80, 0.88, 0.96),
-                horizon: v3(0.95, 0.965, 0.98),
-                floor: v3(0.80, 0.82, 0.845),
-                line: v3(0.60, 0.635, 0.68),
-            },
-            Mode::Dark => Self {
-                sky: v3(0.012, 0.016, 0.024),
-                horizon: v3(0.030, 0.037, 0.050),
-                floor: v3(0.050, 0.058, 0.072),
-                line: v3(0.115, 0.135, 0.165),
-            },
-        }
-    }
-}
 
 /// Direction to the key light and half its width.
 const LIGHT: V3 = v3(-0.42, -0.48, 0.77);
