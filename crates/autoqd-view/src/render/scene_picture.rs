@@ -285,9 +285,8 @@ struct Outline {
 
 impl Outline {
     fn new(solid: &Solid, camera: &Camera) -> Option<Self> {
-        let [(ax, ay, ra), (bx, by, rb)] = match solid.ends() {
-            (from, to, radius) => [camera.circle(from, radius)?, camera.circle(to, radius)?],
-        };
+        let (from, to, radius) = solid.ends();
+        let [(ax, ay, ra), (bx, by, rb)] = [camera.circle(from, radius)?, camera.circle(to, radius)?];
         let radius = ra.max(rb);
         let along = (bx - ax, by - ay);
         let square = along.0 * along.0 + along.1 * along.1;
