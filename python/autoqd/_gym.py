@@ -163,6 +163,8 @@ class World:
     def __init__(self, env, limit=None):
         self._env = env if limit is None else _below_counters(env, limit)
         self.step = self._env.step
+        self.render = self._env.render
+        self.rate = float(env.metadata.get("render_fps") or 30)
         self.close = env.close
         self.flatten, self.observation_size = _observations(env.observation_space)
         self.to_action, self.low, self.high = _actions(env.action_space)
@@ -219,6 +221,24 @@ def make_world(name):
     source, arguments = source_of(name)
     env = make(source, arguments)
     return World(env, _limit(env, arguments))
+
+
+def make_pictured(name):
+    """An environment of a task that draws itself; nothing if it cannot, or the packages that it draws with are missing."""
+    source, arguments = source_of(name)
+    try:
+        env = make(source, arguments, render_mode="rgb_array")
+    except Exception:  # A function without this argument, or a mode that the environment does not know.
+        return None
+    if env.render_mode == "rgb_array":
+        try:
+            env.reset()
+            if isinstance(env.render(), np.ndarray):
+                return World(env, _limit(env, arguments))
+        except ImportError:
+            pass
+    env.close()
+    return None
 
 
 def describe(name):
@@ -300,9 +320,9 @@ def render(name, act, seed):
             total += float(reward)
             if terminated or truncated:
                 break
-        rate = env.metadata.get("render_fps") or 30
+        rate = world.rate
     finally:
         env.close()
     if not isinstance(frames[0], np.ndarray):
         raise SettingError(f"{name}: render_mode='rgb_array' gave no picture, but {type(frames[0]).__name__}")
-    return np.asarray(frames, np.uint8), float(rate), total
+    return np.asarray(frames, np.uint8), rate, total

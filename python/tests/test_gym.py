@@ -59,13 +59,28 @@ def test_stored_returns_are_those_of_the_environment(point):
 def test_everything_after_a_run_works_on_it(point, tmp_path):
     assert point.evaluate(episodes=1)
     assert len(point.select(2, out=tmp_path / "chosen.json")) == 2
-    assert point.report(tmp_path / "report.html").stat().st_size > 10_000
+    report = point.report(tmp_path / "report.html", seconds=1).read_text(encoding="utf-8")
+    assert report.count("data:image/gif;base64,") == min(9, len(point)) and "no shapes to draw" not in report
     frames = point.render(save=tmp_path / "film.gif")
     assert frames.shape == (21, 24, 32, 3) and frames.max() == 255
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
     with pytest.raises(autoqd.Error, match="cannot be changed"):
         point.adapt("mass-scale=0.5:1.0:0.5")
     assert point.status["task"].startswith("gym:call:environments:make_point?")
+
+
+class Unseen(Point):
+    """A point that nobody can draw."""
+
+    metadata = {"render_modes": []}
+
+    def __init__(self):
+        super().__init__()
+
+
+def test_an_environment_that_draws_nothing_is_reported_on(tmp_path):
+    found = autoqd.run(env=Unseen, env_args=LIMIT, out=tmp_path / "run", threads=1, **SMALL)
+    assert "no shapes to draw" in found.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("arguments", [{"discrete": True}, {"nested": True}, {"discrete": True, "nested": True}])

@@ -88,6 +88,19 @@ impl Action<'_> {
     }
 }
 
+/// A world as its own program draws it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Pixels in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Three bytes per pixel, row by row.
+    pub rgb: Vec<u8>,
+    /// Steps of the task in a second of the world's own time.
+    pub steps_per_second: f64,
+}
+
 /// What one step returned besides the observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transition {
@@ -142,6 +155,15 @@ pub trait Environment: Send {
     fn scene(&self) -> Option<Scene> {
         None
     }
+
+    /// The world as it draws itself now, for one without a scene that came from
+    /// [`Task::make_pictured`](crate::Task::make_pictured).
+    fn picture(&mut self) -> Result<Option<Picture>, EnvError> {
+        Ok(None)
+    }
+
+    /// Brings the world's state nearer to the processor: its step comes soon. Changes nothing.
+    fn prefetch(&self) {}
 
     /// Where the shapes of [`Self::scene`] are now, one pose per shape; reading them changes nothing.
     fn poses(&self, out: &mut Vec<Pose>) {

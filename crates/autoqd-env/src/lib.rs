@@ -59,7 +59,7 @@ mod ziggurat;
 
 #[cfg(feature = "box2d")]
 pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
-pub use environment::{Action, EnvSpec, Environment, InfoSpec, MeasureSpec, Transition};
+pub use environment::{Action, EnvSpec, Environment, InfoSpec, MeasureSpec, Picture, Transition};
 pub use error::EnvError;
 #[cfg(feature = "mujoco")]
 pub use locomotion::{Blas, Draft, Locomotion, LocomotionTask, lanes};

@@ -26,6 +26,11 @@ pub trait Task: Send + Sync {
     /// Builds one world on the reference simulator.
     fn make(&self) -> Result<Box<dyn Environment>, EnvError>;
 
+    /// Builds one world that draws itself, for a task whose worlds have no scene; `None` where nothing can be drawn.
+    fn make_pictured(&self) -> Result<Option<Box<dyn Environment>>, EnvError> {
+        Ok(None)
+    }
+
     /// Builds a batch of worlds for a rollout loop.
     fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
         Ok(Box::new(SingleWorld::new(self.make()?)))
@@ -88,6 +93,10 @@ impl Task for LoadedTask {
 
     fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
         self.task.make()
+    }
+
+    fn make_pictured(&self) -> Result<Option<Box<dyn Environment>>, EnvError> {
+        self.task.make_pictured()
     }
 
     fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {

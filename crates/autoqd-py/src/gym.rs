@@ -7,8 +7,10 @@
 use std::sync::Arc;
 
 use autoqd::Error;
-use autoqd_env::{Action, EnvError, EnvSpec, Environment, MeasureSpec, Perturbation, Seed, Task, Transition};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use autoqd_env::{
+    Action, EnvError, EnvSpec, Environment, MeasureSpec, Perturbation, Picture, Seed, Task, Transition,
+};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 /// How names of these tasks start.
@@ -72,23 +74,20 @@ impl Task for GymTask {
 
     fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
         let name = &self.spec.name;
-        let world = Python::attach(|py| -> PyResult<GymWorld> {
+        let world = Python::attach(|py| {
             let world = PyModule::import(py, "autoqd._gym")?.call_method1("make_world", (name,))?;
-            let optional = |name: &str| -> PyResult<Option<Py<PyAny>>> {
-                let found = world.getattr(name)?;
-                Ok((!found.is_none()).then(|| found.unbind()))
-            };
-            Ok(GymWorld {
-                spec: self.spec.clone(),
-                reset: world.getattr("reset")?.unbind(),
-                step: world.getattr("step")?.unbind(),
-                flatten: optional("flatten")?,
-                to_action: optional("to_action")?,
-                close: world.getattr("close")?.unbind(),
-                steps: 0,
-            })
+            GymWorld::new(&self.spec, &world)
         });
         Ok(Box::new(world.map_err(failed(name))?))
+    }
+
+    fn make_pictured(&self) -> Result<Option<Box<dyn Environment>>, EnvError> {
+        let name = &self.spec.name;
+        let world = Python::attach(|py| {
+            let world = PyModule::import(py, "autoqd._gym")?.call_method1("make_pictured", (name,))?;
+            if world.is_none() { Ok(None) } else { GymWorld::new(&self.spec, &world).map(Some) }
+        });
+        Ok(world.map_err(failed(name))?.map(|world| Box::new(world) as Box<dyn Environment>))
     }
 
     fn physics_note(&self, _physics: autoqd_env::Physics) -> String {
@@ -106,11 +105,46 @@ struct GymWorld {
     /// From a policy's output to an action, where it is not one.
     to_action: Option<Py<PyAny>>,
     close: Py<PyAny>,
+    /// Draws the world.
+    render: Py<PyAny>,
+    steps_per_second: f64,
     /// Steps of the episode.
     steps: usize,
 }
 
 impl GymWorld {
+    /// One that `autoqd._gym.World` describes.
+    fn new(spec: &EnvSpec, world: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let optional = |name: &str| -> PyResult<Option<Py<PyAny>>> {
+            let found = world.getattr(name)?;
+            Ok((!found.is_none()).then(|| found.unbind()))
+        };
+        Ok(Self {
+            spec: spec.clone(),
+            reset: world.getattr("reset")?.unbind(),
+            step: world.getattr("step")?.unbind(),
+            flatten: optional("flatten")?,
+            to_action: optional("to_action")?,
+            close: world.getattr("close")?.unbind(),
+            render: world.getattr("render")?.unbind(),
+            steps_per_second: world.getattr("rate")?.extract()?,
+            steps: 0,
+        })
+    }
+
+    fn draw(&self) -> PyResult<Picture> {
+        Python::attach(|py| {
+            let drawn: PyReadonlyArray3<'_, u8> = self.render.bind(py).call0()?.extract()?;
+            let [height, width, colours] = *drawn.shape() else { unreachable!("an array of three axes") };
+            if colours != 3 || height * width == 0 {
+                let message = format!("a picture of shape {:?}, not (height, width, 3)", drawn.shape());
+                return Err(pyo3::exceptions::PyValueError::new_err(message));
+            }
+            let rgb = drawn.as_array().iter().copied().collect();
+            Ok(Picture { width, height, rgb, steps_per_second: self.steps_per_second })
+        })
+    }
+
     fn observe(&self, given: &Bound<'_, PyAny>, observation: &mut [f64]) -> PyResult<()> {
         let py = given.py();
         match &self.flatten {
@@ -204,6 +238,10 @@ impl Environment for GymWorld {
 
     fn measures(&self, out: &mut [f64]) {
         out.fill(0.0);
+    }
+
+    fn picture(&mut self) -> Result<Option<Picture>, EnvError> {
+        self.draw().map(Some).map_err(failed(&self.spec.name))
     }
 }
 

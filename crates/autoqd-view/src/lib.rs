@@ -20,6 +20,7 @@
 mod error;
 mod figures;
 pub mod file;
+mod film;
 mod image;
 mod measured;
 pub mod plot;
@@ -32,6 +33,7 @@ pub mod server;
 
 pub use error::ViewError;
 pub use figures::{archive_plot, learning};
+pub use film::Film;
 pub use image::Image;
 pub use measured::Measured;
 pub use replay::Replay;

@@ -11,6 +11,7 @@ use autoqd::run_folder::{ArchiveTable, Block, IterationRow, Status};
 use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
 use autoqd_measure::Run;
 
+use crate::film::{Film, film};
 use crate::selection::best_and_different;
 use crate::{Replay, ViewError};
 
@@ -147,6 +148,13 @@ impl RunView {
             replay.push(player.poses(), step.reward);
         }
         Ok(replay)
+    }
+
+    /// The first seconds of the same episode as the task draws it itself; `None` for a task that does not.
+    pub fn film(&self, archive: &ArchiveTable, row: usize, seconds: f64) -> Result<Option<Film>, ViewError> {
+        let Some(world) = self.task.make_pictured()? else { return Ok(None) };
+        let policy = Policy::new(&self.policy()?, archive.parameters.row(row))?;
+        film(world, policy, archive.seeds.row(row).first().copied().unwrap_or(0), seconds)
     }
 
     /// Rows of the elites to show first: those of a list in its order, else the best and the most different.

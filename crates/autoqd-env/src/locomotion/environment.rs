@@ -22,7 +22,8 @@ pub struct Locomotion {
 
 impl Locomotion {
     pub(crate) fn new(recipe: Arc<Recipe>) -> Result<Self, EnvError> {
-        let data = mujoco::new_own_data(&recipe.model).ok_or_else(|| EnvError::World {
+        let own = recipe.physics.is_some();
+        let data = mujoco::new_own_data(&recipe.model, own).ok_or_else(|| EnvError::World {
             task: recipe.spec.name.clone(),
             message: "MuJoCo could not allocate its state; free some memory".to_string(),
         })?;
@@ -152,6 +153,10 @@ impl Environment for Locomotion {
         let bad = mujoco::diverged(&self.data);
         let rng = &mut self.rng;
         Ok(self.episode.finish(&self.recipe, &self.data, action, bad, rng, observation))
+    }
+
+    fn prefetch(&self) {
+        mujoco::prefetch(&self.data);
     }
 
     fn measures(&self, out: &mut [f64]) {

@@ -1,5 +1,5 @@
-//! The same physics, to the bit, with less work: explicit contact pairs instead of a broad phase, and no search for
-//! constraint islands in a model that is one tree.
+//! The same physics, to the bit, with less work: explicit contact pairs instead of a broad phase, no search for constraint
+//! islands in a model that is one tree, and none for contacts or dry friction where there can be none.
 
 use super::Model;
 use super::scaling::scale_forces;
@@ -17,9 +17,14 @@ pub(crate) fn tuned(spec: &mut MjSpec, model: &Model, perturbation: &Perturbatio
         return None;
     }
     spec.option_mut().disableflags |= MjtDisableBit::mjDSBL_ISLAND as i32;
+    if model.dof_frictionloss().iter().chain(model.tendon_frictionloss()).all(|&loss| loss == 0.0) {
+        spec.option_mut().disableflags |= MjtDisableBit::mjDSBL_FRICTIONLOSS as i32;
+    }
     if model.ffi().npair == 0 && plain_contacts(model) {
         let pairs = colliding_pairs(model);
-        if pairs.len() <= MAX_PAIRS {
+        if pairs.is_empty() {
+            spec.option_mut().disableflags |= MjtDisableBit::mjDSBL_CONTACT as i32;
+        } else if pairs.len() <= MAX_PAIRS {
             replace_broad_phase(spec, model, &pairs)?;
         }
     }

@@ -81,6 +81,11 @@ impl Block {
         self.worlds.infos()
     }
 
+    /// Brings the worlds nearer to the processor.
+    pub(super) fn prefetch(&self) {
+        self.worlds.prefetch();
+    }
+
     /// Starts an episode in every lane whose seed is asked for: `Some(None)` goes on with the random stream.
     pub(super) fn reset(&mut self, seeds: &[Option<Option<Seed>>]) -> Result<(), EnvError> {
         for (lane, seed) in seeds.iter().enumerate() {

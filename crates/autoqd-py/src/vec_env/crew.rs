@@ -27,6 +27,8 @@ pub(super) struct Crew {
 }
 
 struct Shared {
+    /// How far ahead the block is that the same thread will probably take next.
+    stride: usize,
     blocks: Vec<Mutex<Block>>,
     /// Lanes of each block.
     lanes: usize,
@@ -50,6 +52,7 @@ impl Crew {
     pub(super) fn new(blocks: Vec<Block>, lanes: usize, action_size: usize, threads: usize) -> Self {
         let helpers = threads.min(blocks.len()).saturating_sub(1);
         let shared = Shared {
+            stride: helpers + 1,
             next: AtomicUsize::new(blocks.len()),
             blocks: blocks.into_iter().map(Mutex::new).collect(),
             lanes,
@@ -119,6 +122,9 @@ impl Shared {
         loop {
             let index = self.next.fetch_add(1, Ordering::AcqRel);
             let Some(block) = self.blocks.get(index) else { return };
+            if let Some(Ok(later)) = self.blocks.get(index + self.stride).map(Mutex::try_lock) {
+                later.prefetch();
+            }
             // Somebody waits for this block, whatever happens in it.
             let result = catch_unwind(AssertUnwindSafe(|| self.carry_out(index, &mut lock(block))));
             let result = result.unwrap_or_else(|_| Err(self.panicked(index)));

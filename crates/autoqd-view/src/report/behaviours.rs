@@ -6,6 +6,7 @@ use autoqd::run_folder::ArchiveTable;
 use serde_json::json;
 
 use super::{ReportOptions, number};
+use crate::film::Film;
 use crate::plot::svg::escape;
 use crate::render::{FrameStyle, Renderer};
 use crate::{Change, Replay, RunView, ViewError};
@@ -23,10 +24,11 @@ pub(super) fn behaviours(
     for (i, row) in shown.iter().enumerate() {
         match run.replay(table, *row, Change::default()) {
             Ok(replay) => html.push_str(&behaviour(table, (i + 1, *row), &replay, options.seconds)?),
-            // A task without a body can still be reported on.
-            Err(ViewError::NothingToDraw) => {
-                return Ok("<p>This task has no shapes to draw.</p>".to_string());
-            }
+            Err(ViewError::NothingToDraw) => match run.film(table, *row, options.seconds)? {
+                Some(film) => html.push_str(&filmed(table, (i + 1, *row), &film)),
+                // A task without a body can still be reported on.
+                None => return Ok("<p>This task has no shapes to draw.</p>".to_string()),
+            },
             Err(error) => return Err(error),
         }
     }
@@ -59,15 +61,34 @@ fn behaviour(
         html,
         "<figure class=\"behaviour\"><div class=\"screen\"><img alt=\"elite {id} at work\" src=\"data:image/png;base64,{}\">\
          <canvas data-replay=\"{}\" data-frames=\"{}\" tabindex=\"0\" role=\"img\" aria-label=\"elite {id} at work\"></canvas></div>\
-         <figcaption><span class=\"place\">{place}</span> <b>#{id}</b> found {}, this episode {}</figcaption></figure>",
+         {}</figure>",
         base64(&poster),
         escape(&header),
         base64(&frames),
-        number(table.objective[row]),
-        number(replay.total_reward()),
+        caption(table, (place, row), replay.total_reward()),
         id = table.id[row],
     );
     Ok(html)
+}
+
+/// An elite of a task that draws itself.
+fn filmed(table: &ArchiveTable, (place, row): (usize, usize), film: &Film) -> String {
+    format!(
+        "<figure class=\"behaviour\"><div class=\"screen\"><img alt=\"elite {id} at work\" \
+         src=\"data:image/gif;base64,{}\"></div>{}</figure>\n",
+        base64(&film.gif),
+        caption(table, (place, row), film.total_reward),
+        id = table.id[row],
+    )
+}
+
+fn caption(table: &ArchiveTable, (place, row): (usize, usize), total_reward: f64) -> String {
+    format!(
+        "<figcaption><span class=\"place\">{place}</span> <b>#{}</b> found {}, this episode {}</figcaption>",
+        table.id[row],
+        number(table.objective[row]),
+        number(total_reward),
+    )
 }
 
 /// The scene as JSON and the poses in 16 bits each: positions in parts of the largest one, rotations in parts of 1.
