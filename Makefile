@@ -38,10 +38,11 @@ test: native web
 	cargo test --release -p autoqd-env --no-default-features --lib registry
 	@scripts/test-python.sh
 
-# The attacks of tests/attack at length: about an hour; SECONDS is the time of each of them.
-attack: SECONDS ?= 700
+# The attacks of tests/attack at length: about an hour and a half; SECONDS is the time of each of them.
+attack: SECONDS ?= 500
 attack: native web
 	scripts/other-cpus.sh
+	@if command -v valgrind >/dev/null; then scripts/valgrind.sh; else echo "valgrind: skipped, it is not installed"; fi
 	AUTOQD_ATTACK_SECONDS=$(SECONDS) cargo test --release -p autoqd-cli --test attack -- --nocapture --test-threads=1
 
 # The wheel, in target/wheels, and installed into the environment .venv of this checkout.
@@ -64,6 +65,7 @@ lint: native
 	cargo fmt --all --check
 	python3 scripts/check_manifests.py
 	python3 scripts/check_dependencies.py
+	python3 scripts/check_requirements.py
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo clippy --release -p autoqd-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps

@@ -1,11 +1,17 @@
-//! Attacks on the program: faults of the file system, kills, damaged files, bad settings, damaged bytes for every reader.
+//! Attacks on the program: faults of the file system, allocations that fail, kills, damaged and forged files, bad
+//! settings, damaged bytes for every reader and damaged requests.
 //!
 //! Small with every `make test`; `make attack` goes on for AUTOQD_ATTACK_SECONDS per attack and prints what was tried.
 //! Every attack is a list of numbered tries made from seeds, so that a failure names the try that repeats it:
 //! AUTOQD_ATTACK_FIRST starts there.
 
+mod allocations;
+mod bodies;
 mod corruption;
+mod exchange;
 mod faults;
+mod forged;
+mod http;
 mod program;
 mod readers;
 mod settings;

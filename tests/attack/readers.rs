@@ -1,79 +1,90 @@
 //! Damaged bytes for every reader of files and messages, in this process: an error or a value, never a panic.
 
+use crate::bodies::BODIES;
 use crate::corruption::damage;
 use crate::program::undisturbed;
 use crate::{Random, attack};
-use autoqd::config::RunConfig;
 use autoqd::evaluator::{Candidates, wire};
-use autoqd::run_folder::{ArchiveTable, Checkpoint, KeptTask, Manifest, TensorFile, read_metrics};
-use autoqd_measure::{Reference, Selection, Sweep};
 use std::fs;
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const TASK: &str = include_str!("../../examples/quadruped/quadruped.toml");
-const MODEL: &str = include_str!("../../examples/quadruped/quadruped.xml");
 const SWEEP: &str = "tasks = [\"point-maze\"]\nseeds = [0, 1]\nscale = 0.5\n[grid]\nepisodes = [1, 2]\n";
 const SELECTION: &str = "{\"run\": \".\", \"policies\": [1, 2, 3]}\n";
 
-type Read = fn(&Path);
+/// Two parts as they are packed in a checkpoint.
+fn parts() -> Vec<u8> {
+    let part = |name: &str, content: &[u8]| {
+        let length = (name.len() as u16).to_le_bytes();
+        let head = [&[4], &length[..], name.as_bytes(), &[1, 0, 0, 0]].concat();
+        [&head[..], &(content.len() as u64).to_le_bytes(), content].concat()
+    };
+    [part("numbers", &[2; 17]), part("words", b"\x02\x01\x03abc\x00"), vec![0]].concat()
+}
 
-/// What is read, its sound bytes, and its reader.
-fn readers(folder: &Path) -> Vec<(&'static str, Vec<u8>, Read)> {
-    let run = undisturbed();
-    let of = |name: &str| fs::read(run.join(name)).unwrap();
-    let candidates = Candidates { parameters: &[0.5, 1.0], dimension: 1, seeds: &[7, 8], episodes: 1 };
-    let request = wire::Request::new(candidates, &[]).to_bytes().unwrap();
-    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/runs/v1/reference.json");
-    fs::write(folder.join("quadruped.xml"), MODEL).unwrap();
-    vec![
-        ("config.toml", of("config.toml"), |path| {
-            if let Ok(text) = fs::read_to_string(path) {
-                let _ = RunConfig::from_toml(&text, "config.toml");
-            }
-        }),
-        ("metrics.csv", of("metrics.csv"), |path| drop(read_metrics(path.parent().unwrap()))),
-        ("archive.parquet", of("archive.parquet"), |path| drop(ArchiveTable::read_parquet(path))),
-        ("descriptor.safetensors", of("descriptor.safetensors"), |path| drop(TensorFile::read(path))),
-        ("checkpoint.aqd", of("checkpoint.aqd"), |path| drop(Checkpoint::read(path))),
-        ("manifest.json", of("manifest.json"), |path| drop(Manifest::read(path.parent().unwrap()))),
-        ("task/task.json", of("task/task.json"), |path| {
-            let run = path.parent().and_then(Path::parent).unwrap();
-            if let Ok(Some(kept)) = KeptTask::read(run) {
-                let _ = kept.location();
-            }
-        }),
-        ("reference.json", fs::read(reference).unwrap(), |path| drop(Reference::read(path))),
-        ("selected.json", SELECTION.into(), |path| drop(Selection::read(path))),
-        ("sweep.toml", SWEEP.into(), |path| drop(Sweep::read(path))),
-        ("request.bin", request, |path| drop(wire::Request::from_bytes(&fs::read(path).unwrap()))),
-        ("response.bin", b"AQDRSP01".to_vec(), |path| {
-            drop(wire::Response::from_bytes(&fs::read(path).unwrap()))
-        }),
-        #[cfg(feature = "mujoco")]
-        ("task.toml", TASK.into(), |path| {
-            let name = path.to_str().unwrap();
-            let _ = autoqd_env::load_task(name, &Default::default());
-            let _ = autoqd_env::task_files(name);
-        }),
-    ]
+/// Sound bytes for a body.
+fn sound(body: &str) -> Vec<Vec<u8>> {
+    let run = |name: &str| fs::read(undisturbed().join(name)).unwrap();
+    let golden = |name: &str| {
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/runs/v1").join(name)).unwrap()
+    };
+    let request = || {
+        let candidates = Candidates { parameters: &[0.5, 1.0], dimension: 1, seeds: &[7, 8], episodes: 1 };
+        wire::Request::new(candidates, &[]).to_bytes().unwrap()
+    };
+    match body {
+        "config" => vec![run("config.toml")],
+        "sweep" => vec![SWEEP.into()],
+        "checkpoint" => vec![run("checkpoint.aqd")],
+        "checkpoint_parts" => vec![parts()],
+        "archive" | "archive_pages" => vec![run("archive.parquet")],
+        "descriptor" => vec![run("descriptor.safetensors")],
+        "policy_shape" => {
+            let table =
+                autoqd::run_folder::ArchiveTable::read_parquet(&undisturbed().join("archive.parquet"));
+            vec![table.unwrap().policy_text().unwrap().as_bytes().to_vec()]
+        }
+        "reference" => vec![golden("reference.json")],
+        "selection" => vec![SELECTION.into()],
+        "run_logs" => vec![run("metrics.csv"), run("timing.csv")],
+        "records" => ["manifest.json", "machine.json", "logs.json", "task/task.json"].map(run).to_vec(),
+        "chunk" => vec![request(), b"AQDRSP01".to_vec()],
+        "chunk_payload" => vec![request()[40..].to_vec()],
+        "task_file" => vec![TASK.into()],
+        other => panic!("no sound bytes for {other}"),
+    }
 }
 
 #[test]
 fn damaged_bytes_are_an_error_for_every_reader_and_never_a_panic() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("task")).unwrap();
-    let readers = readers(folder.path());
-    attack("readers", 600, |number| {
+    let sound: Vec<Vec<Vec<u8>>> = BODIES.iter().map(|(name, _)| sound(name)).collect();
+    attack("readers", 750, |number| {
         let mut random = Random::new(number);
-        let (name, sound, read) = &readers[number as usize % readers.len()];
-        let mut bytes = sound.clone();
-        for _ in 0..1 + random.below(3) {
+        let at = number as usize % BODIES.len();
+        let (name, body) = BODIES[at];
+        let mut bytes = random.pick(&sound[at]).clone();
+        for _ in 0..random.below(4) {
             damage(&mut bytes, &mut random);
         }
-        let path: PathBuf = folder.path().join(name);
-        fs::write(&path, &bytes).unwrap();
-        let outcome = catch_unwind(|| read(&path));
-        outcome.map_err(|_| format!("{name}: the reader panicked"))
+        catch_unwind(|| body(&bytes)).map_err(|_| format!("{name}: the reader panicked"))
     });
+}
+
+/// Every target of `fuzz/` has a body here, and every body a target.
+#[test]
+fn every_body_has_a_fuzz_target() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/targets");
+    let mut targets: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    targets.sort();
+    let mut bodies: Vec<&str> = BODIES.iter().map(|(name, _)| *name).collect();
+    if cfg!(not(feature = "mujoco")) {
+        bodies.push("task_file");
+    }
+    bodies.push("http_request");
+    bodies.sort_unstable();
+    assert_eq!(targets, bodies);
 }

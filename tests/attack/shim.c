@@ -1,7 +1,9 @@
-/* Lets the n-th file-system call on paths below AUTOQD_SHIM_FOLDER fail: loaded with LD_PRELOAD.
+/* Lets the n-th file-system call on paths below AUTOQD_SHIM_FOLDER fail, or the n-th allocation and all that follow:
+ * loaded with LD_PRELOAD.
  *
  * AUTOQD_SHIM_AT     which call, from 1 on; 0 only counts
  * AUTOQD_SHIM_FAULT  kill, torn (half of a write, then kill), EIO or ENOSPC
+ * AUTOQD_SHIM_MEMORY from which allocation on all fail, from 1 on: those of AUTOQD_SHIM_SIZE bytes or more count
  * AUTOQD_SHIM_COUNT  a file for the number of calls, written when the process ends
  */
 #define _GNU_SOURCE
@@ -19,7 +21,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static long calls;
+static long calls, allocations;
 
 static int is_below(const char *path) {
     const char *folder = getenv("AUTOQD_SHIM_FOLDER");
@@ -51,7 +53,7 @@ __attribute__((destructor)) static void report(void) {
     const char *path = getenv("AUTOQD_SHIM_COUNT");
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%ld\n", calls);
+    fprintf(file, "%ld %ld\n", calls, allocations);
     fclose(file);
 }
 
@@ -118,3 +120,58 @@ OF_FD(ftruncate64, (int fd, off64_t length), (fd, length))
 OF_PATH(rename, (const char *path, const char *to), (path, to))
 OF_PATH(unlink, (const char *path), (path))
 OF_PATH(mkdir, (const char *path, mode_t mode), (path, mode))
+
+/* The allocator of glibc, under the names that it keeps for this. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static int in_main;
+
+static int no_memory(size_t size) {
+    static long at = -1, least;
+    /* Before, constructors of C++ libraries allocate, which no program can answer for. */
+    if (!in_main) return 0;
+    if (at < 0) {
+        const char *from = getenv("AUTOQD_SHIM_MEMORY"), *bytes = getenv("AUTOQD_SHIM_SIZE");
+        least = bytes ? atol(bytes) : 1;
+        at = from ? atol(from) : 0;
+    }
+    if ((long)size < least) return 0;
+    long now = __sync_add_and_fetch(&allocations, 1);
+    if (at == 0 || now < at) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t size) { return no_memory(size) ? NULL : __libc_malloc(size); }
+
+void *calloc(size_t count, size_t size) { return no_memory(count * size) ? NULL : __libc_calloc(count, size); }
+
+void *realloc(void *old, size_t size) { return no_memory(size) ? NULL : __libc_realloc(old, size); }
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    return no_memory(size) ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **found, size_t alignment, size_t size) {
+    if (no_memory(size)) return ENOMEM;
+    *found = __libc_memalign(alignment, size);
+    return *found ? 0 : ENOMEM;
+}
+
+static int (*real_main)(int, char **, char **);
+
+static int watched_main(int count, char **arguments, char **environment) {
+    in_main = 1;
+    int code = real_main(count, arguments, environment);
+    in_main = 0;
+    return code;
+}
+
+int __libc_start_main(int (*entry)(int, char **, char **), int count, char **arguments, void (*init)(void),
+                      void (*end)(void), void (*unload)(void), void *stack) {
+    real_main = entry;
+    return REAL(__libc_start_main)(watched_main, count, arguments, init, end, unload, stack);
+}

@@ -31,6 +31,7 @@ mod layer_args;
 mod measuring;
 mod notes;
 mod options;
+mod out_of_memory;
 #[cfg_attr(not(feature = "mujoco"), path = "physics_command_without_mujoco.rs")]
 mod physics_command;
 mod plot_command;
@@ -51,6 +52,7 @@ mod stability_command;
 mod status_command;
 mod sweep_command;
 
+pub use out_of_memory::Allocator;
 pub use registry::registry;
 
 use autoqd::registry::Registry;

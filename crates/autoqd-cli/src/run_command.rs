@@ -58,6 +58,9 @@ pub struct ResumeArgs {
     /// Go on in the run's own copy of its task although the files it came from have changed
     #[arg(long)]
     own_task: bool,
+    /// Go on although a log was changed or damaged, with the lines of it that can be read
+    #[arg(long)]
+    accept_logs: bool,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -81,6 +84,7 @@ pub fn resume(args: &ResumeArgs, registry: &Registry, out: &mut dyn Write) -> an
         threads: args.threads,
         checkpoint_every: args.checkpoint_every,
         own_task: args.own_task,
+        accept_logs: args.accept_logs,
     };
     let runner = Runner::resume(&args.run, changes, registry)?;
     work(runner, &args.limits, registry, out)

@@ -1,5 +1,5 @@
-//! A short rollout of every task, or of those named as arguments: two episodes under a constant action, in one world
-//! and then in a batch of worlds on the same simulator.
+//! A short rollout of every task, or of those named as arguments: two episodes under a constant action, in one world, in
+//! a batch of worlds on the same simulator, and in one on the simulator of searches.
 
 use autoqd_env::{Action, EnvError, Perturbation, Physics, Seed, Task, Transition, load_task, task_names};
 
@@ -24,14 +24,15 @@ fn main() -> Result<(), EnvError> {
                 }
             }
         }
-        println!("{name}: return {total}, {} in a batch", batch(&*task, &action)?);
+        let [same, fast] = [Physics::Reference, Physics::Auto].map(|physics| batch(&*task, physics, &action));
+        println!("{name}: return {total}, {} in a batch, {} as in a search", same?, fast?);
     }
     Ok(())
 }
 
 /// Both episodes in every lane, every other lane the second one first; the mean over lanes.
-fn batch(task: &dyn Task, action: &[f32]) -> Result<f64, EnvError> {
-    let mut worlds = task.make_worlds(Physics::Reference)?;
+fn batch(task: &dyn Task, physics: Physics, action: &[f32]) -> Result<f64, EnvError> {
+    let mut worlds = task.make_worlds(physics)?;
     let (lanes, size) = (worlds.lanes(), task.spec().observation_size);
     let mut observations = vec![0.0; lanes * size];
     let actions = action.repeat(lanes);

@@ -105,7 +105,7 @@ impl SweepWork<'_> {
         let unrecorded = Mutex::new(None);
         let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
         std::thread::scope(|scope| {
-            for _ in 0..self.at_a_time.get() {
+            for _ in 0..self.at_a_time.get().min(jobs.len()) {
                 scope.spawn(|| {
                     while let Some((number, job)) = take() {
                         (self.begin)(number, job);

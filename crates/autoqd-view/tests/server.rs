@@ -448,14 +448,23 @@ fn a_page_of_another_site_gets_no_answer_without_an_origin_header() {
 }
 
 #[test]
-fn half_requests_do_not_stay_open() {
+fn half_requests_do_not_stay_open_whether_head_or_body_is_missing() {
     let folder = hopper(3);
-    let config = ServerConfig { head_time: Duration::from_millis(300), ..ServerConfig::default() };
+    let config = ServerConfig { request_time: Duration::from_millis(300), ..ServerConfig::default() };
     let server = serve(&[&folder.path().join("Hopper run 1")], config);
     let mut half: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    for stream in &mut half {
+    let head = format!(
+        "POST /api/runs/hopper-run-1/replay HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n",
+        server.address
+    );
+    let halves = [
+        "GET /api/runs HTTP/1.1\r\nhost: ".to_owned(),
+        format!("{head}content-length: 50\r\n\r\n{{\"id\""),
+        format!("{head}transfer-encoding: chunked\r\n\r\n5\r\n"),
+    ];
+    for (stream, text) in half.iter_mut().zip(halves.iter().cycle()) {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream.write_all(b"GET /api/runs HTTP/1.1\r\nhost: ").unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
     }
     for mut stream in half {
         let mut rest = Vec::new();

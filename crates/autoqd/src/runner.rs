@@ -82,6 +82,9 @@ impl Runner {
         if trainer.config() != &stored {
             folder.write_config(trainer.config())?;
         }
+        if changes.accept_logs {
+            notices.extend(folder.accept_logs()?);
+        }
         Self::new(trainer, folder, notices)
     }
 

@@ -13,6 +13,10 @@ mod path;
 
 use std::process::ExitCode;
 
+/// Ends in one message when there is no memory left.
+#[global_allocator]
+static ALLOCATOR: autoqd_cli::Allocator = autoqd_cli::Allocator;
+
 fn main() -> ExitCode {
     let mut registry = autoqd_cli::registry();
     glider::register(&mut registry);

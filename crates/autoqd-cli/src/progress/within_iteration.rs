@@ -44,9 +44,11 @@ impl WithinIteration {
         let (now, stop) = (Arc::new(Mutex::new(now)), Arc::new(AtomicBool::new(false)));
         let thread = {
             let (now, stop) = (now.clone(), stop.clone());
-            std::thread::spawn(move || watch(&work, &now, &stop, bar.as_ref()))
+            let watch = move || watch(&work, &now, &stop, bar.as_ref());
+            // A system that has no thread left for this has a search without progress, not none.
+            std::thread::Builder::new().spawn(watch).ok()
         };
-        Self { now, stop, thread: Some(thread) }
+        Self { now, stop, thread }
     }
 
     /// An iteration is over and the next one begins.

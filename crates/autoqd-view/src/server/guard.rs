@@ -1,7 +1,9 @@
 //! Checks on every request and headers of every response.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
@@ -30,13 +32,29 @@ pub(super) async fn guard(State(shared): State<Arc<Shared>>, request: Request, n
         Some((status, reason)) => (status, reason).into_response(),
         None => match shared.token.as_deref() {
             Some(token) if !has_cookie(token, request.headers()) => admit(token, request.uri()),
-            _ => next.run(request).await,
+            _ => match arrived(request, shared.config.request_time).await {
+                Ok(request) => next.run(request).await,
+                Err(refused) => refused.into_response(),
+            },
         },
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Longest body of a request.
+const LONGEST: usize = 4096;
+
+/// The request once its body is there: one that never comes must not keep its connection open.
+async fn arrived(request: Request, limit: Duration) -> Result<Request, (StatusCode, &'static str)> {
+    let (head, body) = request.into_parts();
+    match tokio::time::timeout(limit, axum::body::to_bytes(body, LONGEST)).await {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(head, Body::from(bytes))),
+        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too long, or was cut short\n")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request took too long\n")),
+    }
 }
 
 /// Name of the cookie that holds the token.

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -43,8 +42,8 @@ pub struct ServerConfig {
     pub waiting: usize,
     /// Longest time one episode may take.
     pub simulation_time: Duration,
-    /// Longest time the head of a request may take.
-    pub head_time: Duration,
+    /// Longest time the head of a request may take, and its body.
+    pub request_time: Duration,
     /// Pages that may follow a run at the same time.
     pub followers: usize,
     /// How often a followed run folder is checked.
@@ -59,7 +58,7 @@ impl Default for ServerConfig {
             simulations: 4,
             waiting: 32,
             simulation_time: Duration::from_secs(20),
-            head_time: Duration::from_secs(10),
+            request_time: Duration::from_secs(10),
             followers: 32,
             poll: Duration::from_millis(500),
         }
@@ -99,7 +98,7 @@ impl Server {
         let port = address.port();
         let hosts = address.ip().is_loopback().then(|| host_names(port));
         let token = hosts.is_none().then(new_token).transpose().map_err(listen)?;
-        let head_time = config.head_time;
+        let head_time = config.request_time;
         let shared = Arc::new(Shared {
             catalog,
             simulations: Arc::new(Semaphore::new(config.simulations.max(1))),
@@ -175,7 +174,6 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/api/runs/{run}/policy", get(download::policy))
         .route("/api/{*rest}", get(api::unknown).post(api::unknown))
         .fallback(page::serve)
-        .layer(DefaultBodyLimit::max(4096))
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
         .with_state(shared)
 }

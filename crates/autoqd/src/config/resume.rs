@@ -18,6 +18,8 @@ pub struct Changes {
     pub checkpoint_every: Option<u64>,
     /// Go on in the run's own copy of the task although the files it came from have changed.
     pub own_task: bool,
+    /// Go on although logs are not what the run wrote, with the lines that can be read.
+    pub accept_logs: bool,
 }
 
 impl RunConfig {

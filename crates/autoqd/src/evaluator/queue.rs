@@ -109,4 +109,30 @@ mod tests {
             assert_eq!(jobs, (0..candidates * episodes).collect::<Vec<_>>());
         }
     }
+
+    #[test]
+    fn threads_that_take_at_once_run_every_episode_once() {
+        for round in 0..200 {
+            let (candidates, episodes) = (1 + round % 7, 1 + round % 4);
+            let work = Arc::new(Work::default());
+            let queue = Queue::new(candidates, episodes, work.clone());
+            let drain = |thread: usize| {
+                let mut jobs = Vec::new();
+                while let Some(job) = queue.take() {
+                    // Threads fall behind each other differently in every round.
+                    (0..(job * 31 + thread * 17 + round) % 64).for_each(|_| std::hint::spin_loop());
+                    queue.finished(job, (job * 7 % 5) as u32);
+                    jobs.push(job);
+                }
+                jobs
+            };
+            let drain = &drain;
+            let mut jobs: Vec<usize> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || drain(thread))).collect();
+                threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            });
+            jobs.sort_unstable();
+            assert_eq!(jobs, (0..candidates * episodes).collect::<Vec<_>>(), "round {round}");
+        }
+    }
 }

@@ -33,11 +33,13 @@ impl ArchiveTable {
     /// Writes the table; the same table gives the same bytes.
     pub fn write_parquet(&self, path: &Path) -> Result<(), RunFolderError> {
         self.check().map_err(|reason| RunFolderError::encode(path, reason))?;
+        check_memory(path)?;
         write_atomic(path, |file| write(self, file))
     }
 
     /// Reads a table and checks it.
     pub fn read_parquet(path: &Path) -> Result<Self, RunFolderError> {
+        check_memory(path)?;
         let file = File::open(path).map_err(|e| RunFolderError::io("read", path, e))?;
         check_file(&file).map_err(|e| RunFolderError::damaged(path, e))?;
         let keys = read_keys(&file).map_err(|e| RunFolderError::damaged(path, e))?;
@@ -57,6 +59,14 @@ impl ArchiveTable {
         let keys = read_keys(&file).map_err(|e| RunFolderError::damaged(path, e))?;
         keys.get(&format!("{PREFIX}{POLICY}")).map(|text| PolicySpec::from_json(text)).transpose()
     }
+}
+
+/// Whether a page can be packed or unpacked: without the memory for that, the Parquet library panics.
+fn check_memory(path: &Path) -> Result<(), RunFolderError> {
+    let there =
+        zstd::zstd_safe::CCtx::try_create().is_some() && zstd::zstd_safe::DCtx::try_create().is_some();
+    let refused = || RunFolderError::io("open", path, io::ErrorKind::OutOfMemory.into());
+    there.then_some(()).ok_or_else(refused)
 }
 
 const DIGEST: u64 = 32;

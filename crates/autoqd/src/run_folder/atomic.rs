@@ -13,17 +13,28 @@ const TEMPORARY_END: &str = ".tmp";
 /// A file under construction, under a temporary name in the folder of its target.
 pub struct AtomicFile {
     file: BufWriter<File>,
-    temporary: PathBuf,
+    /// None for a device or a pipe, which is written to as it is: a rename would put a file in its place.
+    temporary: Option<PathBuf>,
     /// The first error of the system; encoders tend to hide it in their own errors.
     refused: Option<io::Error>,
 }
 
 impl AtomicFile {
     fn create(target: &Path) -> Result<Self, RunFolderError> {
+        if target.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let file = OpenOptions::new().write(true).open(target);
+            let file = file.map_err(|e| RunFolderError::io("write", target, e))?;
+            return Ok(Self {
+                file: BufWriter::with_capacity(1 << 16, file),
+                temporary: None,
+                refused: None,
+            });
+        }
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let temporary = target.with_file_name(format!(".{name}.{}{TEMPORARY_END}", std::process::id()));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&temporary);
         let file = file.map_err(|e| RunFolderError::io("write", target, e))?;
+        let temporary = Some(temporary);
         Ok(Self { file: BufWriter::with_capacity(1 << 16, file), temporary, refused: None })
     }
 
@@ -38,8 +49,9 @@ impl AtomicFile {
     fn commit(mut self, target: &Path) -> Result<(), RunFolderError> {
         let refused = |e| RunFolderError::io("write", target, e);
         self.file.flush().map_err(refused)?;
+        let Some(temporary) = &self.temporary else { return Ok(()) };
         self.file.get_ref().sync_all().map_err(refused)?;
-        fs::rename(&self.temporary, target).map_err(refused)?;
+        fs::rename(temporary, target).map_err(refused)?;
         sync_folder_of(target)
     }
 }
@@ -66,7 +78,9 @@ impl Seek for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         // After a commit the name is gone already; after a failure this gives the space back.
-        let _ = fs::remove_file(&self.temporary);
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
     }
 }
 
@@ -83,6 +97,7 @@ pub fn write_atomic<F>(target: &Path, fill: F) -> Result<(), RunFolderError>
 where
     F: FnOnce(&mut AtomicFile) -> Result<(), FillError>,
 {
+    let target = &behind_links(target);
     let mut file = AtomicFile::create(target)?;
     match fill(&mut file) {
         Ok(()) => file.commit(target),
@@ -92,6 +107,12 @@ where
             (None, Err(e)) => RunFolderError::encode(target, e),
         }),
     }
+}
+
+/// The file that a link leads to, so that the file is replaced and not the link.
+fn behind_links(target: &Path) -> PathBuf {
+    let linked = target.is_symlink() && target.metadata().is_ok_and(|found| found.is_file());
+    linked.then(|| target.canonicalize().ok()).flatten().unwrap_or_else(|| target.to_owned())
 }
 
 /// Makes a rename in the folder of `path` survive a loss of power.
@@ -120,4 +141,32 @@ pub(super) fn remove_temporaries(folder: &Path) -> Result<(), RunFolderError> {
 
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(TEMPORARY_END)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+
+    #[test]
+    fn a_pipe_is_written_to_and_a_link_followed_and_neither_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [pipe, file, link] = ["pipe", "file", "link"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        write_atomic(&pipe, |out| Ok(out.write_all(b"through")?)).unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(pipe.metadata().unwrap().file_type().is_fifo());
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write_atomic(&link, |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        // As root, too, who could replace the device.
+        let full = write_atomic(Path::new("/dev/full"), |out| Ok(out.write_all(b"x")?));
+        assert!(full.is_err() && !Path::new("/dev/full").is_file());
+    }
 }

@@ -4,9 +4,10 @@
 //! when a log is cut back or continued. A file that lacks columns is rewritten with them once, when it is continued.
 
 use super::columns::Row;
+use super::log_sums::{LogSum, LogSums, Summing, read_checked, remedy};
 use super::{RunFolderError, write_atomic};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -17,43 +18,87 @@ pub(super) struct CsvLog<R> {
     path: PathBuf,
     /// For each column of the file its place in a row; none for columns that only other versions know.
     order: Vec<Option<usize>>,
+    summing: Summing,
     row: PhantomData<R>,
 }
 
-impl<R: Row> CsvLog<R> {
-    /// Opens the file, cut back to the rows up to `iteration`; makes it when it is missing.
-    pub(super) fn open(path: &Path, iteration: u64) -> Result<Self, RunFolderError> {
-        let refused = |e| RunFolderError::io("write", path, e);
-        if !path.try_exists().map_err(refused)? {
-            write_atomic(path, |file| Ok(writeln!(file, "{}", own_columns::<R>().join(","))?))?;
+/// A log file whose rows up to an iteration have been looked at, and nothing changed yet.
+pub(super) struct Looked<R> {
+    path: PathBuf,
+    /// The header and the rows that are kept.
+    kept: Vec<u8>,
+    columns: Columns,
+    /// Whether there is a file.
+    there: bool,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> Looked<R> {
+    /// Looks at a log, which need not be there.
+    pub(super) fn at(
+        folder: &Path,
+        name: &str,
+        iteration: u64,
+        sums: &LogSums,
+    ) -> Result<Self, RunFolderError> {
+        let path = folder.join(name);
+        let found = if_there(&path)?;
+        let there = found.is_some();
+        let mut kept = found.unwrap_or_else(|| (own_columns::<R>().join(",") + "\n").into_bytes());
+        let columns = Columns::of::<R>(&path, &kept)?;
+        let keep = kept_bytes::<R>(&path, &kept, &columns, iteration)?;
+        sums.check(folder, name, if there { &kept } else { &[] }, false)?;
+        kept.truncate(keep);
+        Ok(Self { path, kept, columns, there, row: PhantomData })
+    }
+
+    /// The checksum of what is kept.
+    pub(super) fn sum(&self) -> LogSum {
+        Summing::of(&self.kept, Some(self.columns.names.len())).sum()
+    }
+
+    /// Whether there is a file.
+    pub(super) fn is_there(&self) -> bool {
+        self.there
+    }
+
+    /// Opens the file, cut back to what is kept; makes it when it is missing.
+    pub(super) fn open(self) -> Result<CsvLog<R>, RunFolderError> {
+        let Self { path, mut kept, mut columns, there, .. } = self;
+        let refused = |e| RunFolderError::io("write", &path, e);
+        let lacks_columns = columns.places.contains(&None);
+        if lacks_columns {
+            kept = with_new_columns::<R>(&kept, &columns);
+            columns = Columns::of::<R>(&path, &kept)?;
         }
-        let bytes = read_bytes(path)?;
-        let mut columns = Columns::of::<R>(path, &bytes)?;
-        let mut keep = kept_bytes::<R>(path, &bytes, &columns, iteration)?;
-        if columns.places.contains(&None) {
-            let text = with_new_columns::<R>(&bytes[..keep], &columns);
-            write_atomic(path, |file| Ok(file.write_all(&text)?))?;
-            (columns, keep) = (Columns::of::<R>(path, &text)?, text.len());
+        if lacks_columns || !there {
+            write_atomic(&path, |file| Ok(file.write_all(&kept)?))?;
         }
-        let mut file = OpenOptions::new().write(true).open(path).map_err(refused)?;
-        file.set_len(keep as u64).map_err(refused)?;
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(refused)?;
+        file.set_len(kept.len() as u64).map_err(refused)?;
         file.seek(SeekFrom::End(0)).map_err(refused)?;
         let place = |name: &String| R::COLUMNS.iter().position(|(own, _)| own == name);
         let order = columns.names.iter().map(place).collect();
-        Ok(Self { file, path: path.to_owned(), order, row: PhantomData })
+        let summing = Summing::of(&kept, Some(columns.names.len()));
+        Ok(CsvLog { file, path, order, summing, row: PhantomData })
     }
+}
 
+impl<R: Row> CsvLog<R> {
     /// Adds a row. One write, so that a reader never sees half of it.
     pub(super) fn append(&mut self, row: &R) -> Result<(), RunFolderError> {
         let cells = row.cells();
         let line: Vec<&str> = self.order.iter().map(|own| own.map_or("", |own| &cells[own])).collect();
         let line = line.join(",") + "\n";
-        self.file.write_all(line.as_bytes()).map_err(|e| RunFolderError::io("write", &self.path, e))
+        self.file.write_all(line.as_bytes()).map_err(|e| RunFolderError::io("write", &self.path, e))?;
+        self.summing.add(line.as_bytes());
+        Ok(())
     }
 
-    /// Flushes everything to disk, to survive a loss of power.
-    pub(super) fn sync(&self) -> Result<(), RunFolderError> {
-        self.file.sync_data().map_err(|e| RunFolderError::io("write", &self.path, e))
+    /// Flushes everything to disk, to survive a loss of power; the answer is the checksum of it.
+    pub(super) fn sync(&self) -> Result<LogSum, RunFolderError> {
+        self.file.sync_data().map_err(|e| RunFolderError::io("write", &self.path, e))?;
+        Ok(self.summing.sum())
     }
 }
 
@@ -79,9 +124,7 @@ impl Columns {
         let places: Vec<Option<usize>> = own_columns::<R>().into_iter().map(place).collect();
         // Without its iteration a row is meaningless.
         if places[0].is_none() || names.iter().enumerate().any(twice) {
-            let reason = "its first line does not name columns; restore the file from a copy, or move it away \
-                          and resume: the archive and the checkpoint do not depend on it";
-            return Err(RunFolderError::damaged(path, reason));
+            return Err(damaged(path, "its first line does not name columns"));
         }
         Ok(Self { names, places })
     }
@@ -133,11 +176,13 @@ fn kept_bytes<R: Row>(
 
 fn bad_line(path: &Path, number: usize, line: &[u8]) -> RunFolderError {
     let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
-    let reason = format!(
-        "line {number} cannot be read or is out of order ('{shown}'); restore the file from a copy, or delete this \
-         line: the archive and the checkpoint do not depend on it"
-    );
-    RunFolderError::damaged(path, reason)
+    let reason = format!("line {number} cannot be read or is out of order ('{shown}')");
+    damaged(path, &reason)
+}
+
+fn damaged(path: &Path, reason: &str) -> RunFolderError {
+    let folder = path.parent().unwrap_or(path);
+    RunFolderError::damaged(path, format!("{reason}; {}", remedy(folder)))
 }
 
 /// The same rows under a header with the columns that the file lacks at its end, their cells empty.
@@ -150,36 +195,76 @@ fn with_new_columns<R: Row>(bytes: &[u8], columns: &Columns) -> Vec<u8> {
     header.into_bytes().into_iter().chain(rows).collect()
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, RunFolderError> {
-    std::fs::read(path).map_err(|e| RunFolderError::io("read", path, e))
+/// The bytes of a file; nothing if there is no file.
+fn if_there(path: &Path) -> Result<Option<Vec<u8>>, RunFolderError> {
+    match std::fs::read(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some).map_err(|e| RunFolderError::io("read", path, e)),
+    }
 }
 
-/// The last whole row, without reading the rest of the file.
-pub(super) fn last_row<R: Row>(path: &Path) -> Result<Option<R>, RunFolderError> {
-    const PIECE: u64 = 1 << 16;
-    let refused = |e| RunFolderError::io("read", path, e);
-    let mut file = File::open(path).map_err(refused)?;
-    let mut head = Vec::new();
-    (&file).take(PIECE).read_to_end(&mut head).map_err(refused)?;
-    let columns = Columns::of::<R>(path, &head)?;
-    let len = file.seek(SeekFrom::End(0)).map_err(refused)?;
-    file.seek(SeekFrom::Start(len.saturating_sub(PIECE))).map_err(refused)?;
-    let mut tail = Vec::new();
-    file.take(PIECE).read_to_end(&mut tail).map_err(refused)?;
-    let whole = tail.iter().rposition(|b| *b == b'\n').map_or(&tail[..0], |end| &tail[..end]);
-    let mut lines = whole.rsplit(|b| *b == b'\n');
-    let last = lines.next().filter(|_| len > PIECE || lines.next().is_some());
-    last.map(|line| {
-        let unreadable = || RunFolderError::damaged(path, "its last row cannot be read");
-        columns.row(line).ok_or_else(unreadable)
+/// The last whole row, without reading the others.
+pub(super) fn last_row<R: Row>(folder: &Path, name: &str) -> Result<Option<R>, RunFolderError> {
+    let path = folder.join(name);
+    read_checked(folder, name, |bytes| {
+        let columns = Columns::of::<R>(&path, bytes)?;
+        let unreadable = || damaged(&path, "its last row cannot be read");
+        complete_lines(bytes).last().map(|(_, line)| columns.row(line).ok_or_else(unreadable)).transpose()
     })
-    .transpose()
 }
 
 /// All rows of a log file. A run still going may be in the middle of its last line, which does not count.
-pub(super) fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, RunFolderError> {
-    let bytes = read_bytes(path)?;
-    let columns = Columns::of::<R>(path, &bytes)?;
-    let row = |(number, line)| columns.row(line).ok_or_else(|| bad_line(path, number, line));
-    complete_lines(&bytes).map(row).collect()
+pub(super) fn read_rows<R: Row>(folder: &Path, name: &str) -> Result<Vec<R>, RunFolderError> {
+    let path = folder.join(name);
+    read_checked(folder, name, |bytes| {
+        let columns = Columns::of::<R>(&path, bytes)?;
+        let row = |(number, line)| columns.row(line).ok_or_else(|| bad_line(&path, number, line));
+        complete_lines(bytes).map(row).collect()
+    })
+}
+
+/// The header and those rows of a damaged log that can be read and are in order; how many there are.
+pub(super) fn readable_rows<R: Row>(path: &Path, bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let columns = Columns::of::<R>(path, bytes).ok()?;
+    let end = bytes.iter().position(|b| *b == b'\n')? + 1;
+    let lines: Vec<(u64, &[u8])> = complete_lines(bytes)
+        .filter_map(|(_, line)| Some((columns.row::<R>(line)?.iteration(), line)))
+        .collect();
+    let iterations: Vec<u64> = lines.iter().map(|(iteration, _)| *iteration).collect();
+    let in_order = in_order(&iterations);
+    let rows = in_order.len();
+    let kept_lines = in_order.into_iter().flat_map(|at| [lines[at].1, b"\n"].concat());
+    let kept = bytes[..end].iter().copied().chain(kept_lines).collect();
+    Some((kept, rows))
+}
+
+/// Where the longest part of the numbers stands that never falls: one number out of order does not cost the others.
+fn in_order(numbers: &[u64]) -> Vec<usize> {
+    // For every length the place of the smallest number that a part of that length can end with.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+    for (at, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|&end| numbers[end] <= *number);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let mut places: Vec<usize> = std::iter::successors(ends.last().copied(), |&at| before[at]).collect();
+    places.reverse();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_out_of_order_does_not_cost_the_others() {
+        let kept = |numbers: &[u64]| in_order(numbers).into_iter().map(|at| numbers[at]).collect::<Vec<_>>();
+        assert_eq!(kept(&[1, 2, 9, 4, 5]), [1, 2, 4, 5]);
+        assert_eq!(kept(&[1, 2, 3, 1, 4]), [1, 2, 3, 4]);
+        assert_eq!(kept(&[1, 1, 2, 2, 2]), [1, 1, 2, 2, 2]);
+        assert_eq!(kept(&[]), [0; 0]);
+    }
 }

@@ -1,8 +1,9 @@
 //! TensorBoard event files: protobuf events in TFRecord framing.
 
 use super::RunFolderError;
+use super::log_sums::{LogSum, Summing};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// An open event file.
@@ -10,21 +11,39 @@ use std::path::{Path, PathBuf};
 pub(super) struct EventLog {
     file: File,
     path: PathBuf,
+    summing: Summing,
 }
 
 impl EventLog {
-    /// Opens the file, cut back to the events up to `iteration`; makes it when it is missing.
-    pub(super) fn open(path: &Path, iteration: u64, wall_time: f64) -> Result<Self, RunFolderError> {
+    /// Opens the file, cut back to the first `keep` bytes, whose checksum is `summing`; makes it when it is missing.
+    pub(super) fn open(
+        path: &Path,
+        keep: u64,
+        summing: Summing,
+        wall_time: f64,
+    ) -> Result<Self, RunFolderError> {
         let refused = |e| RunFolderError::io("write", path, e);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = open.map_err(refused)?;
-        let keep = kept_bytes(&file, iteration).map_err(refused)?;
         file.set_len(keep).map_err(refused)?;
         file.seek(SeekFrom::End(0)).map_err(refused)?;
+        let mut log = Self { file, path: path.to_owned(), summing };
         if keep == 0 {
-            file.write_all(&record(&version_event(wall_time))).map_err(refused)?;
+            log.write(&record(&version_event(wall_time)))?;
         }
-        Ok(Self { file, path: path.to_owned() })
+        Ok(log)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), RunFolderError> {
+        self.file.write_all(bytes).map_err(|e| RunFolderError::io("write", &self.path, e))?;
+        self.summing.add(bytes);
+        Ok(())
+    }
+
+    /// Flushes everything to disk; the answer is the checksum of it.
+    pub(super) fn sync(&self) -> Result<LogSum, RunFolderError> {
+        self.file.sync_data().map_err(|e| RunFolderError::io("write", &self.path, e))?;
+        Ok(self.summing.sum())
     }
 
     /// Adds the scalars of one iteration.
@@ -34,22 +53,20 @@ impl EventLog {
         wall_time: f64,
         scalars: &[(String, f64)],
     ) -> Result<(), RunFolderError> {
-        let bytes = record(&scalar_event(step, wall_time, scalars));
-        self.file.write_all(&bytes).map_err(|e| RunFolderError::io("write", &self.path, e))
+        self.write(&record(&scalar_event(step, wall_time, scalars)))
     }
 }
 
 /// Length of the undamaged records whose step is at most `iteration`.
-fn kept_bytes(file: &File, iteration: u64) -> io::Result<u64> {
-    let mut reader = BufReader::new(file);
+pub(super) fn kept_bytes(mut bytes: &[u8], iteration: u64) -> u64 {
     let mut keep = 0;
-    while let Some(data) = read_record(&mut reader)? {
-        match step_of(&data) {
+    while let Some(data) = read_record(&mut bytes) {
+        match step_of(data) {
             Some(step) if step <= iteration => keep += data.len() as u64 + 16,
             _ => break,
         }
     }
-    Ok(keep)
+    keep
 }
 
 /// The checksum of TFRecord: a rotated CRC-32C, so that a checksum of data that holds checksums stays meaningful.
@@ -62,25 +79,15 @@ fn record(data: &[u8]) -> Vec<u8> {
     [&len[..], &masked_crc(&len), data, &masked_crc(data)].concat()
 }
 
-/// The next record; `None` at the end or at the first damage.
-fn read_record(source: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut head = [0; 12];
-    if !fill(source, &mut head)? || masked_crc(&head[..8]) != head[8..] {
-        return Ok(None);
-    }
-    let len = u64::from_le_bytes(head[..8].try_into().unwrap_or_default());
-    let mut data = Vec::new();
-    source.take(len.saturating_add(4)).read_to_end(&mut data)?;
-    let crc = data.split_off(data.len().saturating_sub(4));
-    Ok((data.len() as u64 == len && masked_crc(&data)[..] == crc[..]).then_some(data))
-}
-
-fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
-    match source.read_exact(buffer) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(e) => Err(e),
-    }
+/// Takes the next record; `None` at the end or at the first damage.
+fn read_record<'a>(source: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (head, rest) = source.split_first_chunk::<12>()?;
+    let len = usize::try_from(u64::from_le_bytes(head[..8].try_into().ok()?)).ok()?;
+    let (data, rest) = rest.split_at_checked(len)?;
+    let (crc, rest) = rest.split_first_chunk::<4>()?;
+    let sound = masked_crc(&head[..8]) == head[8..] && masked_crc(data) == *crc;
+    *source = rest;
+    sound.then_some(data)
 }
 
 // Event: wall_time = 1 (double), step = 2 (int64), file_version = 3 (string), summary = 5 (message).

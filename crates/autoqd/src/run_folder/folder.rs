@@ -4,16 +4,17 @@ use super::atomic::{remove_temporaries, sync_folder_of};
 use super::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
 use super::kept_task::{KeptTask, LoadDigests, is_kept_task, remove_unfinished};
 use super::lock::{FolderLock, LOCK_FILE};
+use super::logs::accept_logs;
 use super::machine::{Machine, go_on_with};
 use super::manifest::Manifest;
 use super::{
     ARCHIVE_FILE, ArchiveTable, AtomicFile, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE,
-    FIGURES_FILE, FillError, MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE,
-    PREVIOUS_CHECKPOINT_FILE, REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE,
-    TRAINING_FILE, TensorFile, write_atomic,
+    FIGURES_FILE, FillError, LOGS_FILE, MACHINE_FILE, METRICS_FILE, NOTICES_FILE, PREVIOUS_CHECKPOINT_FILE,
+    REJECTED_CHECKPOINT_FILE, RunFolderError, RunLogs, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile,
+    write_atomic,
 };
 use crate::Error;
-use crate::config::RunConfig;
+use crate::config::{RunConfig, check_resume};
 use crate::parts::PutParts;
 use autoqd_env::{Task, TaskFiles};
 use std::fs;
@@ -122,6 +123,7 @@ impl RunFolder {
             TIMING_FILE,
             NOTICES_FILE,
             EVENTS_FILE,
+            LOGS_FILE,
             LOCK_FILE,
         ];
         let _ = remove_temporaries(&self.path);
@@ -143,11 +145,15 @@ impl RunFolder {
         write_atomic(&self.path.join(CONFIG_FILE), |file| Ok(file.write_all(text.as_bytes())?))
     }
 
-    /// Opens the logs, cut back to `iteration` (0 for a new run). From here on the files of a finished run no longer
-    /// hold, so its manifest goes.
+    /// Opens the logs, cut back to `iteration` (0 for a new run), if they are what the run wrote. From here on the files
+    /// of a finished run no longer hold, so its manifest goes.
     pub fn logs(&self, iteration: u64) -> Result<RunLogs, RunFolderError> {
-        remove_if_there(&self.path.join(MANIFEST_FILE))?;
         RunLogs::open(&self.path, iteration)
+    }
+
+    /// Takes logs that are not what the run wrote as they are; the answer is what a user should know.
+    pub fn accept_logs(&self) -> Result<Vec<String>, RunFolderError> {
+        accept_logs(&self.path)
     }
 
     /// Records what the run is computed with from now on; the answer is what a user should know about a change.
@@ -268,13 +274,6 @@ fn rename(from: &Path, to: &Path) -> Result<(), RunFolderError> {
     fs::rename(from, to).map_err(|e| RunFolderError::io("write", to, e))
 }
 
-fn remove_if_there(path: &Path) -> Result<(), RunFolderError> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RunFolderError::io("remove", path, e)),
-        _ => Ok(()),
-    }
-}
-
 /// Anything but the traces of a creation that was cut short counts as used.
 fn refuse_used(path: &Path) -> Result<(), RunFolderError> {
     let refused = |e| RunFolderError::io("read", path, e);
@@ -313,7 +312,8 @@ fn seal(text: &str) -> String {
     format!("{text}\n{CHECKSUM_LINE}{}\n", blake3::hash(text.as_bytes()).to_hex())
 }
 
-/// Compares config.toml with its own checksum; a file without one, as older versions wrote it, with the manifest.
+/// Compares config.toml with its own checksum; a file without one, as older versions wrote it, with the manifest and the
+/// checkpoint.
 fn is_as_written(folder: &Path, text: &str) -> bool {
     if let Some((above, checksum)) = text.rsplit_once(&format!("\n{CHECKSUM_LINE}")) {
         return checksum.trim_end() == blake3::hash(above.as_bytes()).to_hex().as_str();
@@ -322,13 +322,18 @@ fn is_as_written(folder: &Path, text: &str) -> bool {
     let sums = manifest.map(|manifest| manifest.files).unwrap_or_default();
     let same = |sum: &super::FileSum| sum.blake3 == blake3::hash(text.as_bytes()).to_hex().as_str();
     sums.get(CONFIG_FILE).is_none_or(same)
+        && both_configs(folder, text).is_none_or(|(edited, stored)| check_resume(&stored, &edited).is_ok())
+}
+
+/// The configuration in the file and the one in the checkpoint, as far as both can be read.
+fn both_configs(folder: &Path, text: &str) -> Option<(RunConfig, RunConfig)> {
+    let edited = RunConfig::from_toml(text, CONFIG_FILE).ok()?;
+    let header = Checkpoint::read_header(&folder.join(CHECKPOINT_FILE)).ok()?;
+    Some((edited, RunConfig::from_toml(&header.config, CHECKPOINT_FILE).ok()?))
 }
 
 /// What an edit changed, as far as the checkpoint and the edited file tell.
 fn edit(folder: &Path, text: &str) -> String {
-    let edited = RunConfig::from_toml(text, CONFIG_FILE).ok();
-    let header = Checkpoint::read_header(&folder.join(CHECKPOINT_FILE)).ok();
-    let stored = header.and_then(|header| RunConfig::from_toml(&header.config, CHECKPOINT_FILE).ok());
-    let difference = edited.zip(stored).and_then(|(edited, stored)| stored.difference(&edited));
+    let difference = both_configs(folder, text).and_then(|(edited, stored)| stored.difference(&edited));
     difference.map_or_else(String::new, |(key, old, new)| format!(": {key} is {new}, was {old}"))
 }

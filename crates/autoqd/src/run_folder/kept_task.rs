@@ -3,7 +3,7 @@
 use super::atomic::sync_folder_of;
 use super::manifest::FileSum;
 use super::sealed::{read_sealed, write_sealed};
-use super::{RunFolderError, TASK_FOLDER, write_atomic};
+use super::{MACHINE_FILE, RunFolderError, TASK_FOLDER, write_atomic};
 use autoqd_env::{Task, TaskDigest, TaskFiles};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 
 const VERSION: u32 = 1;
+/// The record in the folder of a run.
+pub(super) const TASK_RECORD: &str = "task/task.json";
 /// What the folder of the task holds besides the files.
 const RECORD_FILE: &str = "task.json";
 /// The folder of the task before it is complete.
@@ -104,6 +106,12 @@ impl KeptTask {
         let folder = run.join(TASK_FOLDER);
         match Record::read(&folder) {
             Ok(record) => Ok(Some(Self { folder, record })),
+            // Since machines are recorded, tasks are kept.
+            Err(e) if e.is_not_found() && run.join(MACHINE_FILE).exists() => {
+                let reason =
+                    "it is missing, so that nobody can say which task the run is of; restore it from a copy";
+                Err(RunFolderError::damaged(&folder.join(RECORD_FILE), reason))
+            }
             Err(e) if e.is_not_found() => Ok(None),
             Err(e) => Err(e),
         }

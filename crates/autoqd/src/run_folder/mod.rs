@@ -11,6 +11,7 @@
 //!   descriptor.safetensors          what maps a policy to measures
 //!   checkpoint.aqd                  everything needed to continue exactly
 //!   checkpoint.prev.aqd             the checkpoint before, until the next one is safe
+//!   logs.json                       checksums of the logs up to the latest checkpoint
 //!   machine.json                    the kinds of CPU and the simulator that the run was computed with
 //!   notices.log                     what happened on the way, where something did: workers that were lost, for instance
 //!   manifest.json                   checksums of the result files of a run that has ended
@@ -30,6 +31,7 @@ mod events;
 mod folder;
 mod kept_task;
 mod lock;
+mod log_sums;
 mod logs;
 mod machine;
 mod manifest;
@@ -82,5 +84,7 @@ pub const REJECTED_CHECKPOINT_FILE: &str = "checkpoint.rejected.aqd";
 pub const MACHINE_FILE: &str = "machine.json";
 /// What happened to a run on its way and a user should know, one line each: workers that were lost, for instance.
 pub const NOTICES_FILE: &str = "notices.log";
+/// Checksums of the logs up to the latest checkpoint.
+pub const LOGS_FILE: &str = "logs.json";
 /// Checksums of a run that has ended.
 pub const MANIFEST_FILE: &str = "manifest.json";

@@ -74,8 +74,8 @@ pub struct Status {
 /// Reads the status of a run without loading its archive or checkpoint.
 pub fn status(folder: &Path, catalog: &impl AsRef<Catalog>) -> Result<Status, RunFolderError> {
     let config = read_config(folder)?;
-    let metrics = if_there(last_row::<IterationRow>(&folder.join(METRICS_FILE)))?.unwrap_or_else(no_metrics);
-    let timing = if_there(last_row::<TimingRow>(&folder.join(TIMING_FILE)))?.unwrap_or_default();
+    let metrics = if_there(last_row::<IterationRow>(folder, METRICS_FILE))?.unwrap_or_else(no_metrics);
+    let timing = if_there(last_row::<TimingRow>(folder, TIMING_FILE))?.unwrap_or_default();
     let holder = holder_of(folder);
     let state = match holder {
         Some(_) => RunState::Running,

@@ -1,11 +1,12 @@
 //! Whether the files of a run are what was written.
 
+use super::logs::check_log;
 use super::manifest::{FileSum, Manifest};
 use super::{
-    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, KeptTask,
-    MACHINE_FILE, METRICS_FILE, PREVIOUS_CHECKPOINT_FILE, RunFolderError, TASK_FOLDER, TIMING_FILE,
-    TRAINING_FILE, TensorFile, checkpoint, read_config, read_figures, read_machines, read_metrics,
-    read_timing, read_training,
+    ARCHIVE_FILE, ArchiveTable, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE,
+    KeptTask, LOGS_FILE, MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE, PREVIOUS_CHECKPOINT_FILE,
+    RunFolderError, TASK_FOLDER, TIMING_FILE, TRAINING_FILE, TensorFile, checkpoint, read_config,
+    read_figures, read_machines, read_metrics, read_timing, read_training,
 };
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,12 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
         format!("{} elites", table.len())
     });
     let rows = |count: usize| format!("{count} rows");
+    let manifest = Manifest::read(folder);
+    // After the end nothing is added to a log.
+    let ended = !matches!(manifest, Ok(None));
+    let bytes = |name| check_log(folder, name, ended).map(|length| format!("{length} bytes"));
+    let timing =
+        read_timing(folder).and_then(|r| check_log(folder, TIMING_FILE, ended).map(|_| rows(r.len())));
     let mut files: Vec<FileCheck> = [
         (CONFIG_FILE, read_config(folder).map(|_| "complete".to_owned())),
         (TASK_FOLDER, task_detail(folder)),
@@ -55,7 +62,10 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
         (METRICS_FILE, read_metrics(folder).map(|r| rows(r.len()))),
         (TRAINING_FILE, read_training(folder).map(|r| rows(r.len()))),
         (FIGURES_FILE, read_figures(folder).map(|r| rows(r.len()))),
-        (TIMING_FILE, read_timing(folder).map(|r| rows(r.len()))),
+        (TIMING_FILE, timing),
+        (EVENTS_FILE, bytes(EVENTS_FILE)),
+        (NOTICES_FILE, bytes(NOTICES_FILE)),
+        (LOGS_FILE, check_log(folder, LOGS_FILE, ended).map(|_| "complete".to_owned())),
         (ARCHIVE_FILE, archive),
         (
             DESCRIPTOR_FILE,
@@ -67,11 +77,17 @@ pub fn verify(folder: &Path) -> Result<Verification, RunFolderError> {
     .into_iter()
     .filter_map(|(name, result)| outcome(name, result))
     .collect();
-    let manifest = Manifest::read(folder)?;
-    if let Some(manifest) = &manifest {
+    let iteration = match &manifest {
+        Ok(manifest) => manifest.as_ref().map(|manifest| manifest.iteration),
+        Err(e) => {
+            files.push(FileCheck { file: MANIFEST_FILE.to_owned(), ok: false, detail: e.to_string() });
+            None
+        }
+    };
+    if let Ok(Some(manifest)) = &manifest {
         compare(folder, manifest, &mut files)?;
     }
-    let (ok, iteration) = (files.iter().all(|f| f.ok), manifest.map(|m| m.iteration));
+    let ok = files.iter().all(|f| f.ok);
     Ok(Verification { path: folder.to_owned(), ok, iteration, archive_digest, files })
 }
 

@@ -1,0 +1,7 @@
+#![no_main]
+
+#[path = "../../tests/attack/bodies.rs"]
+#[allow(dead_code)]
+mod bodies;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bodies::checkpoint(bytes));
