@@ -2,7 +2,7 @@
 
 use crate::program::{autoqd, copy, is_orderly, output, undisturbed};
 use crate::{Random, attack};
-use autoqd::parts::{Part, PutParts};
+use autoqd::parts::Part;
 use autoqd::run_folder::{ArchiveTable, Checkpoint, RunFolder, TensorFile, read_config};
 use std::path::Path;
 

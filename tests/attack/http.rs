@@ -25,11 +25,12 @@ impl Explorer {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("http://").and_then(|rest| rest.split('/').next()?.parse().ok());
-        if address.is_none() {
+        let Some(address) = address else {
             let _ = child.wait();
             assert!(std::env::var_os("AUTOQD_REQUIRE_ALL").is_none(), "the explorer's page is not built");
-        }
-        Some(Self { address: address?, child })
+            return None;
+        };
+        Some(Self { child, address })
     }
 
     /// What it said on standard error.
@@ -56,7 +57,7 @@ fn damaged_requests_never_stop_the_explorer() {
         for _ in 0..random.below(4) {
             damage(&mut bytes, &mut random);
         }
-        exchange(address, &bytes)
+        exchange(address, &bytes, PATIENCE)
             .map_err(|reason| format!("{reason}, to {:?}", String::from_utf8_lossy(&bytes)))?;
         match exchange(address, &sound[1], LONG)? {
             Some(200) => Ok(()),

@@ -14,11 +14,18 @@ const INTERRUPTED: i32 = 130;
 pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// Watches Ctrl-C, SIGTERM and SIGHUP from now on. Once per process.
+    /// Watches Ctrl-C, SIGTERM and, unless it is ignored, SIGHUP from now on. Once per process.
     pub fn install() -> anyhow::Result<Self> {
         let signal = Self::default();
         let seen = signal.clone();
+        #[cfg(unix)]
+        let survives_hang_up = ignores_hang_up();
         ctrlc::set_handler(move || seen.receive()).context("cannot watch for Ctrl-C")?;
+        #[cfg(unix)]
+        if survives_hang_up {
+            // SAFETY: no handler of ours is replaced but the one that was just set.
+            unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+        }
         Ok(signal)
     }
 
@@ -35,6 +42,16 @@ impl StopSignal {
             unsafe { libc::_exit(INTERRUPTED) }
         }
         note!("\nstopping after this iteration, with a checkpoint; Ctrl-C again stops at once");
+    }
+}
+
+/// Whether whoever started the program wants it to live on when the terminal goes, as `nohup` does.
+#[cfg(unix)]
+fn ignores_hang_up() -> bool {
+    // SAFETY: a zeroed sigaction is one, and is only read after the system has filled it in.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut now) == 0 && now.sa_sigaction == libc::SIG_IGN
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_autoqd");
 
@@ -80,6 +81,24 @@ fn progress_that_cannot_be_written_does_not_end_a_search() {
         let [expected, found] = [&silent, &path].map(|run| fs::read(run.join("archive.parquet")).unwrap());
         assert!(expected == found, "{name}: another archive");
     }
+}
+
+#[test]
+fn a_run_started_with_nohup_survives_the_hang_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    // What nohup does, without its file for the output.
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_autoqd")]);
+    command.args(["run", "point-maze", "--out", text(&run)]).args(SMALL).arg("--set=iterations=300");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !run.join("checkpoint.aqd").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let hang_up = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(hang_up.success(), "the run was over too early for this test");
+    assert_eq!(json(&["status", "--json", text(&run)])["state"], "finished");
 }
 
 #[test]

@@ -85,8 +85,8 @@ impl LogSum {
 /// The first cells of a line, and the rest without the end of the line.
 fn cells(line: &[u8], columns: usize) -> (&[u8], &[u8]) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let commas = line.iter().enumerate().filter(|(_, b)| **b == b',').map(|(at, _)| at);
-    line.split_at(commas.skip(columns.saturating_sub(1)).next().unwrap_or(line.len()))
+    let mut commas = line.iter().enumerate().filter(|(_, b)| **b == b',').map(|(at, _)| at);
+    line.split_at(commas.nth(columns.saturating_sub(1)).unwrap_or(line.len()))
 }
 
 /// The checksums of a run's logs, by name.
