@@ -47,6 +47,15 @@ fn a_fault_at_any_file_system_call_loses_nothing() {
         command.env("AUTOQD_SHIM_FAULT", fault).env("AUTOQD_SHIM_AT", at.to_string());
         let said = |reason: String| format!("{fault} at call {at} of {calls}: {reason}");
         is_orderly(&output(command)).map_err(said)?;
+        // Half of the time another one soon after, while the first is being cleared away.
+        if random.below(2) == 0 {
+            let mut command = start_or_resume(&run);
+            command.env("LD_PRELOAD", &shim).env("AUTOQD_SHIM_FOLDER", &run);
+            command
+                .env("AUTOQD_SHIM_FAULT", "kill")
+                .env("AUTOQD_SHIM_AT", (1 + random.below(16)).to_string());
+            is_orderly(&output(command)).map_err(said)?;
+        }
         let resumed = output(start_or_resume(&run));
         if !resumed.status.success() {
             return Err(said(String::from_utf8_lossy(&resumed.stderr).into_owned()));
@@ -54,4 +63,30 @@ fn a_fault_at_any_file_system_call_loses_nothing() {
         same_as_undisturbed(&run).map_err(said)?;
         std::fs::remove_dir_all(run).map_err(|e| e.to_string())
     });
+}
+
+#[test]
+fn a_start_that_is_killed_while_it_clears_an_earlier_one_away_does_not_block_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(shim) = shim(folder.path()) else { return };
+    let killed = |run: &Path, at: usize| {
+        let mut command = start(run);
+        command.env("LD_PRELOAD", &shim).env("AUTOQD_SHIM_FOLDER", run);
+        command.env("AUTOQD_SHIM_FAULT", "kill").env("AUTOQD_SHIM_AT", at.to_string());
+        output(command)
+    };
+    // Killed when it has kept its task and not yet written its configuration.
+    let kept = (1..40).map(|at| (at, folder.path().join(format!("first-{at}")))).find(|(at, run)| {
+        killed(run, *at);
+        run.join("task/task.json").exists()
+    });
+    let (first, _) = kept.expect("a run keeps its task");
+    for second in 1..12 {
+        let run = folder.path().join(format!("second-{second}"));
+        killed(&run, first);
+        assert!(run.join("task").exists() && !run.join("config.toml").exists());
+        killed(&run, second);
+        let started = output(start_or_resume(&run));
+        assert!(started.status.success(), "{second}: {}", String::from_utf8_lossy(&started.stderr));
+    }
 }

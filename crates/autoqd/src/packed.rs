@@ -7,9 +7,9 @@
 use crate::Error;
 use crate::evaluator::wire;
 use crate::run_folder::{
-    ARCHIVE_FILE, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE, MACHINE_FILE,
-    MANIFEST_FILE, METRICS_FILE, NOTICES_FILE, RunFolder, RunFolderError, TASK_FOLDER, TIMING_FILE,
-    TRAINING_FILE, write_atomic,
+    ARCHIVE_FILE, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, EVENTS_FILE, FIGURES_FILE, LOGS_FILE,
+    MACHINE_FILE, MANIFEST_FILE, METRICS_FILE, NOTICES_FILE, RunFolder, RunFolderError, TASK_FOLDER,
+    TIMING_FILE, TRAINING_FILE, write_atomic,
 };
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -19,13 +19,14 @@ use std::path::{Component, Path, PathBuf};
 const MAGIC: &[u8; 8] = b"AQDRUN01";
 
 /// What a run leaves in its folder, in the order in which it is put into another one.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     METRICS_FILE,
     TRAINING_FILE,
     FIGURES_FILE,
     TIMING_FILE,
     EVENTS_FILE,
     NOTICES_FILE,
+    LOGS_FILE,
     MACHINE_FILE,
     ARCHIVE_FILE,
     DESCRIPTOR_FILE,
@@ -84,8 +85,8 @@ impl RunFolder {
                 reason: format!("{} is not a file of a run's results", name.display()),
             });
         }
-        // It holds for the files that are about to be replaced.
-        self.remove_manifest()?;
+        // They hold for the files that are about to be replaced.
+        self.remove_sums()?;
         let last =
             |name: &Path| FILES.iter().position(|known| Path::new(known) == name).unwrap_or(FILES.len());
         packed.files.sort_by_key(|(name, _)| last(name));

@@ -125,6 +125,14 @@ pub(super) fn sync_folder_of(path: &Path) -> Result<(), RunFolderError> {
     sync.map_err(|e| RunFolderError::io("write", folder, e))
 }
 
+/// Removes a file that need not be there.
+pub(super) fn remove_if_there(path: &Path) -> Result<(), RunFolderError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(RunFolderError::io("remove", path, e)),
+        _ => Ok(()),
+    }
+}
+
 /// Removes what interrupted writes left behind. Only for the holder of the folder's lock.
 pub(super) fn remove_temporaries(folder: &Path) -> Result<(), RunFolderError> {
     let refused = |e| RunFolderError::io("read", folder, e);

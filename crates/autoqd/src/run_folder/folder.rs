@@ -4,6 +4,7 @@ use super::atomic::{remove_temporaries, sync_folder_of};
 use super::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter};
 use super::kept_task::{KeptTask, LoadDigests, is_kept_task, remove_unfinished};
 use super::lock::{FolderLock, LOCK_FILE};
+use super::log_sums::LogSums;
 use super::logs::accept_logs;
 use super::machine::{Machine, go_on_with};
 use super::manifest::Manifest;
@@ -113,24 +114,25 @@ impl RunFolder {
 
     /// Removes what a new run has written before its first iteration was done, and the folder if nothing else is in it.
     pub fn discard(&self) {
-        // An error that is being reported is more important than what could not be removed.
+        // An error that is being reported is more important than what could not be removed. In an order that leaves, if
+        // it is cut short, a run that can be resumed or a folder that can be used.
         let files = [
-            CONFIG_FILE,
             MACHINE_FILE,
+            LOGS_FILE,
             METRICS_FILE,
             TRAINING_FILE,
             FIGURES_FILE,
             TIMING_FILE,
             NOTICES_FILE,
             EVENTS_FILE,
-            LOGS_FILE,
-            LOCK_FILE,
+            CONFIG_FILE,
         ];
         let _ = remove_temporaries(&self.path);
-        let _ = remove_unfinished(&self.path);
         for name in files {
             let _ = fs::remove_file(self.path.join(name));
         }
+        let _ = remove_unfinished(&self.path);
+        let _ = fs::remove_file(self.path.join(LOCK_FILE));
         let _ = fs::remove_dir(&self.path);
     }
 
@@ -193,10 +195,11 @@ impl RunFolder {
         replace_checkpoint(&self.path, |file| Ok(file.write_all(content)?))
     }
 
-    /// From here on the files of a finished run no longer hold.
-    pub(crate) fn remove_manifest(&self) -> Result<(), RunFolderError> {
-        remove_if_there(&self.path.join(MANIFEST_FILE))?;
-        sync_folder_of(&self.path.join(MANIFEST_FILE))
+    /// From here on the checksums of a finished run and of its logs no longer hold.
+    pub(crate) fn remove_sums(&self) -> Result<(), RunFolderError> {
+        Manifest::remove(&self.path)?;
+        LogSums::remove(&self.path)?;
+        sync_folder_of(&self.path.join(CONFIG_FILE))
     }
 
     /// Loads the latest usable checkpoint; `None` when the run has not written any.

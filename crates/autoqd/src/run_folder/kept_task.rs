@@ -245,20 +245,26 @@ pub(super) fn is_kept_task(folder: &Path) -> bool {
 }
 
 /// Removes a task that was kept in a folder whose creation was cut short.
+///
+/// Under its own name it is whole or not there: half of it would be taken for the work of somebody else.
 pub(super) fn remove_unfinished(run: &Path) -> Result<(), RunFolderError> {
-    for name in [UNFINISHED_FOLDER, TASK_FOLDER] {
-        let folder = run.join(name);
-        if folder.is_dir() {
-            fs::remove_dir_all(&folder).map_err(|e| RunFolderError::io("remove", &folder, e))?;
-        }
+    let [unfinished, task] = [UNFINISHED_FOLDER, TASK_FOLDER].map(|name| run.join(name));
+    remove_folder(&unfinished)?;
+    if task.is_dir() {
+        fs::rename(&task, &unfinished).map_err(|e| RunFolderError::io("remove", &task, e))?;
     }
-    Ok(())
+    remove_folder(&unfinished)
+}
+
+fn remove_folder(folder: &Path) -> Result<(), RunFolderError> {
+    match folder.is_dir() {
+        true => fs::remove_dir_all(folder).map_err(|e| RunFolderError::io("remove", folder, e)),
+        false => Ok(()),
+    }
 }
 
 fn fresh_folder(folder: &Path) -> Result<(), RunFolderError> {
-    if folder.is_dir() {
-        fs::remove_dir_all(folder).map_err(|e| RunFolderError::io("remove", folder, e))?;
-    }
+    remove_folder(folder)?;
     fs::create_dir_all(folder).map_err(|e| RunFolderError::io("make the folder", folder, e))
 }
 

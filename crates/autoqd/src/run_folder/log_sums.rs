@@ -3,6 +3,7 @@
 //! `logs.json` is written after the logs are on disk and before the checkpoint, and again before a log is cut back, so
 //! that at any moment the beginnings it tells of are in the files.
 
+use super::atomic::remove_if_there;
 use super::sealed::{read_sealed, write_sealed};
 use super::{EVENTS_FILE, LOGS_FILE, NOTICES_FILE, RunFolderError};
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,10 @@ impl LogSums {
             }
             other => other.map(Some),
         }
+    }
+
+    pub(super) fn remove(folder: &Path) -> Result<(), RunFolderError> {
+        remove_if_there(&folder.join(LOGS_FILE))
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), RunFolderError> {

@@ -1,5 +1,6 @@
 //! Checksums of the result files of a run that has ended.
 
+use super::atomic::remove_if_there;
 use super::kept_task::TASK_RECORD;
 use super::{
     ARCHIVE_FILE, CHECKPOINT_FILE, CONFIG_FILE, DESCRIPTOR_FILE, FIGURES_FILE, LOGS_FILE, MACHINE_FILE,
@@ -93,11 +94,7 @@ impl Manifest {
     }
 
     pub(super) fn remove(folder: &Path) -> Result<(), RunFolderError> {
-        let path = folder.join(MANIFEST_FILE);
-        match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(RunFolderError::io("remove", &path, e)),
-            _ => Ok(()),
-        }
+        remove_if_there(&folder.join(MANIFEST_FILE))
     }
 
     /// Reads the manifest of a run; `None` when the run has not ended.
