@@ -121,7 +121,15 @@ OF_PATH(rename, (const char *path, const char *to), (path, to))
 OF_PATH(unlink, (const char *path), (path))
 OF_PATH(mkdir, (const char *path, mode_t mode), (path, mode))
 OF_PATH(rmdir, (const char *path), (path))
-OF_FD(unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
+
+int unlinkat(int fd, const char *path, int flags) {
+    if (is_below(path) || is_ours(fd)) {
+        int how = fails();
+        if (how == 2) DIE();
+        if (how) return -1;
+    }
+    return REAL(unlinkat)(fd, path, flags);
+}
 
 /* The allocator of glibc, under the names that it keeps for this. */
 extern void *__libc_malloc(size_t);
