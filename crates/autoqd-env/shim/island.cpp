@@ -48,6 +48,22 @@ struct Joint : b2RevoluteJoint {
         return turns && limit != e_equalLimits && get(&Joint::m_enableMotor) && get(&Joint::m_enableLimit);
     }
 
+    static void describe(const b2RevoluteJoint& joint, int k, WalkerDescription& to) {
+        const auto get = [&](auto member) -> const auto& { return joint.*member; };
+        WalkerHingeDescription& hinge = to.hinges[k];
+        put(hinge.arms[0], get(&Joint::m_localAnchorA) - get(&Joint::m_localCenterA));
+        put(hinge.arms[1], get(&Joint::m_localAnchorB) - get(&Joint::m_localCenterB));
+        hinge.reference = get(&Joint::m_referenceAngle);
+        hinge.limits[0] = get(&Joint::m_lowerAngle);
+        hinge.limits[1] = get(&Joint::m_upperAngle);
+        WalkerBodyDescription& parent = to.bodies[k % 2 == 0 ? 0 : k];
+        WalkerBodyDescription& leg = to.bodies[k + 1];
+        parent.inverse_mass = get(&Joint::m_invMassA);
+        parent.inverse_inertia = get(&Joint::m_invIA);
+        leg.inverse_mass = get(&Joint::m_invMassB);
+        leg.inverse_inertia = get(&Joint::m_invIB);
+    }
+
     static void copy_back(const WalkerJoint& from, b2RevoluteJoint& joint) {
         (joint.*&Joint::m_impulse).Set(from.impulse[0], from.impulse[1], from.impulse[2]);
         joint.*&Joint::m_motorImpulse = from.motor_impulse;
@@ -136,3 +152,5 @@ void copy_back(const Robot& robot, const WalkerIsland& from, b2Island& island, b
         }
     }
 }
+
+void describe_joint(const b2RevoluteJoint& joint, int k, WalkerDescription& to) { Joint::describe(joint, k, to); }

@@ -18,3 +18,5 @@ struct Robot {
 bool copy_out(const Robot&, const b2Island&, const b2ContactSolver&, WalkerIsland&);
 // The solution: velocities and impulses.
 void copy_back(const Robot&, const WalkerIsland&, b2Island&, b2ContactSolver&);
+// Mass and inertia are known to the joints only, after a step.
+void describe_joint(const b2RevoluteJoint&, int k, WalkerDescription&);

@@ -39,6 +39,11 @@ thread_local const Pause* pending = nullptr;
 
 b2Vec2 vec(const float v[2]) { return b2Vec2(v[0], v[1]); }
 
+void put(float* to, const b2Vec2& from) {
+    to[0] = from.x;
+    to[1] = from.y;
+}
+
 }  // namespace
 
 // Called by Box2D's assertions just before they throw (see the Python.h that the build script writes).
@@ -203,6 +208,29 @@ struct Walker final : b2ContactListener {
         return nearest;
     }
 
+    void describe(WalkerDescription& to) {
+        const float ground = terrain[0]->GetFixtureList()->GetFriction();
+        for (int i = 0; i < 5; ++i) describe_body(i == 0 ? *hull : *legs[i - 1], ground, to.bodies[i]);
+        advance(WalkerMotors());
+        for (int k = 0; k < 4; ++k) describe_joint(*joints[k], k, to);
+    }
+
+    static void describe_body(const b2Body& body, float ground, WalkerBodyDescription& to) {
+        const b2Fixture& fixture = *body.GetFixtureList();
+        const b2PolygonShape& shape = *static_cast<const b2PolygonShape*>(fixture.GetShape());
+        to.corner_count = static_cast<unsigned>(shape.m_count);
+        for (int i = 0; i < shape.m_count; ++i) {
+            put(to.corners[i], shape.m_vertices[i]);
+            put(to.normals[i], shape.m_normals[i]);
+        }
+        put(to.centroid, shape.m_centroid);
+        put(to.local_center, body.GetLocalCenter());
+        to.friction = b2MixFriction(ground, fixture.GetFriction());
+        put(to.position, body.GetPosition());
+        to.angle = body.GetAngle();
+        put(to.center, body.GetWorldCenter());
+    }
+
     void read(WalkerState& state) const {
         for (int i = 0; i < 5; ++i) {
             const b2Body* body = i == 0 ? hull : legs[i - 1];
@@ -273,6 +301,20 @@ int autoqd_walker_step_pausing(Walker* walker, const WalkerMotors* motors, Walke
     // Still set if the step had nothing to solve; another walker's if this one has paused.
     if (pending == &pause) pending = nullptr;
     return done;
+}
+
+int autoqd_walker_describe(Walker* walker, WalkerDescription* description) {
+    if (!walker->world) return 0;
+    return guarded(walker, [&] { walker->describe(*description); });
+}
+
+void autoqd_box2d_rotations(const float* angles, unsigned lanes, float* sines, float* cosines) {
+    for (int i = 0; lanes != 0; ++i, lanes >>= 1) {
+        if ((lanes & 1) == 0) continue;
+        const b2Rot rotation(angles[i]);
+        sines[i] = rotation.s;
+        cosines[i] = rotation.c;
+    }
 }
 
 int autoqd_walker_advance(Walker* walker, const WalkerMotors* motors) {

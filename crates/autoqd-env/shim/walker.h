@@ -51,6 +51,34 @@ struct WalkerState {
     unsigned char fallen;
 };
 
+// What Box2D makes of a body's definition.
+struct WalkerBodyDescription {
+    unsigned corner_count;
+    float corners[WALKER_HULL_CORNERS][2];
+    float normals[WALKER_HULL_CORNERS][2];
+    float centroid[2];
+    float local_center[2];
+    float inverse_mass;
+    float inverse_inertia;
+    // On the ground.
+    float friction;
+    float position[2];
+    float angle;
+    float center[2];
+};
+
+struct WalkerHingeDescription {
+    // From the centers of mass of parent and leg.
+    float arms[2][2];
+    float reference;
+    float limits[2];
+};
+
+struct WalkerDescription {
+    WalkerBodyDescription bodies[5];
+    WalkerHingeDescription hinges[4];
+};
+
 // Joint k between parent and leg k; k as in WalkerMotors.
 struct WalkerJoint {
     // Of parent and leg: inverse mass, inverse inertia, and where the joint is from the center of mass.
@@ -110,6 +138,10 @@ int autoqd_walker_step(Walker*, const WalkerMotors*, WalkerState*);
 // `island` holds then. Constraints that do not fit in there are solved by Box2D, without a pause.
 int autoqd_walker_step_pausing(Walker*, const WalkerMotors*, WalkerState*, WalkerIsland* island,
                                void (*pause)(void*), void* context);
+// The robot of a world before its first step, which this makes.
+int autoqd_walker_describe(Walker*, WalkerDescription*);
+// Sines and cosines of the angles whose bits are set.
+void autoqd_box2d_rotations(const float* angles, unsigned lanes, float* sines, float* cosines);
 // The physics of a step alone.
 int autoqd_walker_advance(Walker*, const WalkerMotors*);
 void autoqd_walker_set_hull_velocity(Walker*, float x, float y);

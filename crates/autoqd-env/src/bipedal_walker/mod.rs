@@ -1,8 +1,12 @@
 //! BipedalWalker-v3: a hull on two legs walks over uneven ground, on Box2D.
 
 mod body;
+mod crowd;
 mod look;
+#[cfg(test)]
+mod rehearsal;
 mod solver;
+mod vector;
 mod walkers;
 mod wide;
 mod world;
@@ -12,6 +16,7 @@ use crate::{
     Transition, Worlds, checks,
 };
 use body::{MOTOR_TORQUE, TERRAIN_STEP};
+use crowd::Crowd;
 use walkers::Walkers;
 use wide::LANES;
 use world::{Definition, Motors, State, TERRAIN_POINTS, World};
@@ -119,7 +124,7 @@ impl Task for BipedalWalkerTask {
     }
 
     fn make_worlds(&self, _physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
-        Ok(Box::new(Walkers::new(self, WorldReuse::Never)?))
+        Ok(Box::new(Crowd::new(self)?))
     }
 
     fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
@@ -212,6 +217,28 @@ impl BipedalWalker {
         let mut state = State::default();
         let state = self.world.step(motors, &mut state).then_some(state);
         self.arrive(state);
+    }
+
+    /// Draws what is random about an episode.
+    fn draw(&mut self, seed: Option<&Seed>) {
+        if let Some(seed) = seed {
+            self.rng = NumpyRng::from_seed(seed);
+        }
+        body::draw(&mut self.rng, &mut self.heights, &mut self.definition);
+        self.alive = false;
+        self.steps = 0;
+        self.contacts = [0; 2];
+        self.terms = [0.0; 3];
+    }
+
+    /// Records the state that an episode begins with.
+    fn begin(&mut self, observation: &mut [f64]) -> Result<(), EnvError> {
+        if !self.alive {
+            return Err(refused(world::Failure("its first step diverged".into())));
+        }
+        self.shaping = self.potential();
+        self.observe(observation);
+        Ok(())
     }
 
     /// Stores the state after a step; none if Box2D gave up.
@@ -313,25 +340,13 @@ impl Environment for BipedalWalker {
 
     fn reset(&mut self, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
         checks::observation(&self.spec, observation)?;
-        if let Some(seed) = seed {
-            self.rng = NumpyRng::from_seed(seed);
-        }
-        body::draw(&mut self.rng, &mut self.heights, &mut self.definition);
         // A world that diverged is never reused.
         let keep_world = self.reuse == WorldReuse::Always && self.alive;
-        self.alive = false;
+        self.draw(seed);
         self.world.build(&self.definition, keep_world).map_err(refused)?;
-        self.steps = 0;
-        self.contacts = [0; 2];
-        self.terms = [0.0; 3];
         // The first observation is the one after a step with all motors off.
         self.simulate(&Motors::default());
-        if !self.alive {
-            return Err(refused(world::Failure("its first step diverged".into())));
-        }
-        self.shaping = self.potential();
-        self.observe(observation);
-        Ok(())
+        self.begin(observation)
     }
 
     fn step(&mut self, action: Action<'_>, observation: &mut [f64]) -> Result<Transition, EnvError> {

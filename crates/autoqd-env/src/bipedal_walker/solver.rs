@@ -5,23 +5,24 @@
 //! every iteration, and contacts are taken body by body, because contacts with the ground of different bodies share no
 //! number. Ground does not move, so of its part of a relative velocity only signed zeros are left.
 
-use super::wide::{LANES, Mask, Wide};
+use super::vector::{clockwise, columns_times, cross, cross_3, dot, dot_3, minus, negative, plus, scale};
+use super::wide::{LANES, Mask, Wide, dispatch};
 use super::world::{BODIES, BODY_CONTACTS, Contact, Island, Joint, VELOCITY_ITERATIONS};
 
 type Vec2 = [Wide; 2];
 type Vec3 = [Wide; 3];
 
 /// The order in which Box2D takes the joints.
-const JOINT_ORDER: [usize; 4] = [3, 2, 0, 1];
+pub const JOINT_ORDER: [usize; 4] = [3, 2, 0, 1];
 
 /// The constraints of several islands, one number per lane.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    velocity: [Velocity; BODIES],
-    joints: [WideJoint; 4],
-    contacts: [[WideContact; BODY_CONTACTS]; BODIES],
+    pub velocity: [Velocity; BODIES],
+    pub joints: [WideJoint; 4],
+    pub contacts: [Vec<WideContact>; BODIES],
     /// The largest number of contacts of any lane, per body.
-    depth: [usize; BODIES],
+    pub depth: [usize; BODIES],
 }
 
 impl Batch {
@@ -30,7 +31,7 @@ impl Batch {
         Self {
             velocity: [Velocity::ZERO; BODIES],
             joints: [WideJoint::ZERO; 4],
-            contacts: [[WideContact::ZERO; BODY_CONTACTS]; BODIES],
+            contacts: std::array::from_fn(|_| vec![WideContact::ZERO; BODY_CONTACTS]),
             depth: [0; BODIES],
         }
     }
@@ -38,7 +39,7 @@ impl Batch {
     /// Solves the velocity constraints of the lanes that have any.
     pub fn solve(&mut self, islands: &mut [Option<&mut Island>; LANES]) {
         self.depth = [0; BODIES];
-        self.contacts.as_flattened_mut().iter_mut().for_each(WideContact::clear);
+        self.contacts.iter_mut().flatten().for_each(WideContact::clear);
         for (lane, island) in islands.iter().enumerate() {
             island.iter().for_each(|island| self.load(lane, island));
         }
@@ -80,8 +81,9 @@ impl Batch {
         }
     }
 
+    /// All iterations over all constraints.
     #[inline(always)]
-    fn iterate(&mut self) {
+    pub fn iterate(&mut self) {
         for joint in &mut self.joints {
             joint.prepare();
         }
@@ -101,91 +103,85 @@ impl Batch {
     }
 }
 
-/// [`Batch::iterate`] with the widest registers there are. Enabling an instruction set fuses no operations, so all give
-/// the same bits.
-fn iterate(batch: &mut Batch) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
-        fn wide(batch: &mut Batch) {
-            batch.iterate();
+impl Batch {
+    /// All iterations over the contacts of one body alone.
+    #[inline(always)]
+    pub fn iterate_contacts(&mut self, body: usize) {
+        let mut velocity = self.velocity[body];
+        for _ in 0..VELOCITY_ITERATIONS {
+            for contact in &mut self.contacts[body][..self.depth[body]] {
+                contact.solve(&mut velocity);
+            }
         }
-        #[target_feature(enable = "avx2")]
-        fn half_wide(batch: &mut Batch) {
-            batch.iterate();
-        }
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512bw")
-        {
-            // SAFETY: the CPU has these.
-            return unsafe { wide(batch) };
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the CPU has AVX2.
-            return unsafe { half_wide(batch) };
-        }
+        self.velocity[body] = velocity;
     }
-    batch.iterate();
 }
 
+/// [`Batch::iterate`] with the widest registers there are.
+fn iterate(batch: &mut Batch) {
+    dispatch!(Batch::iterate(batch: &mut Batch))
+}
+
+/// Of one body.
 #[derive(Clone, Copy, Debug)]
-struct Velocity {
-    linear: Vec2,
-    angular: Wide,
+pub struct Velocity {
+    pub linear: Vec2,
+    pub angular: Wide,
 }
 
 /// The effect of a unit impulse on a body, and where it acts.
 #[derive(Clone, Copy, Debug)]
-struct Lever {
-    inverse_mass: Wide,
-    inverse_inertia: Wide,
-    arm: Vec2,
+pub struct Lever {
+    pub inverse_mass: Wide,
+    pub inverse_inertia: Wide,
+    pub arm: Vec2,
 }
 
+/// Velocity constraints of one joint.
 #[derive(Clone, Copy, Debug)]
-struct WideJoint {
-    parent: Lever,
-    leg: Lever,
+pub struct WideJoint {
+    pub parent: Lever,
+    pub leg: Lever,
     /// Columns of the effective mass, the cross product of the last two, and the inverses of its determinants.
-    mass: [Vec3; 3],
-    cross: Vec3,
-    inverse_3: Wide,
-    inverse_2: Wide,
-    motor_mass: Wide,
-    motor_speed: Wide,
-    motor_limit: Wide,
-    lower: Mask,
-    limited: Mask,
-    any_limited: bool,
-    impulse: Vec3,
-    motor_impulse: Wide,
+    pub mass: [Vec3; 3],
+    pub cross: Vec3,
+    pub inverse_3: Wide,
+    pub inverse_2: Wide,
+    pub motor_mass: Wide,
+    pub motor_speed: Wide,
+    pub motor_limit: Wide,
+    pub lower: Mask,
+    pub limited: Mask,
+    pub any_limited: bool,
+    pub impulse: Vec3,
+    pub motor_impulse: Wide,
 }
 
+/// One of the points where a body touches the ground.
 #[derive(Clone, Copy, Debug)]
-struct Point {
-    lever: Lever,
+pub struct Point {
+    pub lever: Lever,
     /// What remains of the ground's velocity: zeros with their signs.
-    ground: Vec2,
-    normal_impulse: Wide,
-    tangent_impulse: Wide,
-    normal_mass: Wide,
-    tangent_mass: Wide,
-    velocity_bias: Wide,
+    pub ground: Vec2,
+    pub normal_impulse: Wide,
+    pub tangent_impulse: Wide,
+    pub normal_mass: Wide,
+    pub tangent_mass: Wide,
+    pub velocity_bias: Wide,
 }
 
+/// Velocity constraints of one contact of a body with the ground.
 #[derive(Clone, Copy, Debug)]
-struct WideContact {
-    points: [Point; 2],
-    normal: Vec2,
-    normal_mass: [Vec2; 2],
-    k: [Vec2; 2],
-    friction: Wide,
-    one_point: Mask,
-    two_points: Mask,
-    any_one: bool,
-    any_two: bool,
+pub struct WideContact {
+    pub points: [Point; 2],
+    pub normal: Vec2,
+    pub normal_mass: [Vec2; 2],
+    pub k: [Vec2; 2],
+    pub friction: Wide,
+    pub one_point: Mask,
+    pub two_points: Mask,
+    pub any_one: bool,
+    pub any_two: bool,
 }
 
 /// Writes one lane of some numbers.
@@ -201,52 +197,12 @@ fn get<const N: usize>(from: &[Wide; N], lane: usize) -> [f32; N] {
 }
 
 #[inline(always)]
-fn dot(a: Vec2, b: Vec2) -> Wide {
-    a[0] * b[0] + a[1] * b[1]
-}
-
-#[inline(always)]
-fn cross(a: Vec2, b: Vec2) -> Wide {
-    a[0] * b[1] - a[1] * b[0]
-}
-
-#[inline(always)]
-fn scale(s: Wide, a: Vec2) -> Vec2 {
-    [s * a[0], s * a[1]]
-}
-
-#[inline(always)]
-fn plus(a: Vec2, b: Vec2) -> Vec2 {
-    [a[0] + b[0], a[1] + b[1]]
-}
-
-#[inline(always)]
-fn minus(a: Vec2, b: Vec2) -> Vec2 {
-    [a[0] - b[0], a[1] - b[1]]
-}
-
-#[inline(always)]
-fn dot_3(a: Vec3, b: Vec3) -> Wide {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn cross_3(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[inline(always)]
-fn columns_times(m: &[Vec2; 2], v: Vec2) -> Vec2 {
-    [m[0][0] * v[0] + m[1][0] * v[1], m[0][1] * v[0] + m[1][1] * v[1]]
-}
-
-#[inline(always)]
 fn clamp(x: Wide, limit: Wide) -> Wide {
     (-limit).max(x.min(limit))
 }
 
 impl Velocity {
-    const ZERO: Self = Self { linear: [Wide::ZERO; 2], angular: Wide::ZERO };
+    pub const ZERO: Self = Self { linear: [Wide::ZERO; 2], angular: Wide::ZERO };
 
     /// What the rotation adds at `arm`.
     #[inline(always)]
@@ -336,11 +292,29 @@ impl WideJoint {
         self.inverse_2 = (x[0] * y[1] - y[0] * x[1]).inverse_unless_zero();
     }
 
+    /// Applies the impulses of the last step, changed by the ratio of the lengths of both steps.
+    #[inline(always)]
+    pub fn warm_start(&mut self, ratio: Wide, parent: &mut Velocity, leg: &mut Velocity) {
+        let [x, y, z] = self.impulse;
+        self.impulse = [x * ratio, y * ratio, z * ratio];
+        self.motor_impulse = self.motor_impulse * ratio;
+        let impulse = [self.impulse[0], self.impulse[1]];
+        let (arms, motor) = ([self.parent.arm, self.leg.arm], self.motor_impulse);
+        let turn = [
+            cross(arms[0], impulse) + motor + self.impulse[2],
+            cross(arms[1], impulse) + motor + self.impulse[2],
+        ];
+        parent.linear = minus(parent.linear, scale(self.parent.inverse_mass, impulse));
+        parent.angular = parent.angular - self.parent.inverse_inertia * turn[0];
+        leg.linear = plus(leg.linear, scale(self.leg.inverse_mass, impulse));
+        leg.angular = leg.angular + self.leg.inverse_inertia * turn[1];
+    }
+
     #[inline(always)]
     fn solve(&mut self, parent: &mut Velocity, leg: &mut Velocity) {
         self.drive(parent, leg);
         let slip = minus(minus(leg.at(self.leg.arm), parent.linear), parent.turning(self.parent.arm));
-        let wanted = [-slip[0], -slip[1]];
+        let wanted = negative(slip);
         let (impulse, turn) =
             if self.any_limited { self.limit(slip, wanted, *parent, *leg) } else { self.free(wanted) };
         parent.linear = minus(parent.linear, scale(self.parent.inverse_mass, impulse));
@@ -446,7 +420,7 @@ impl Point {
 }
 
 impl WideContact {
-    const ZERO: Self = Self {
+    pub const ZERO: Self = Self {
         points: [Point::ZERO; 2],
         normal: [Wide::ZERO; 2],
         normal_mass: [[Wide::ZERO; 2]; 2],
@@ -497,10 +471,22 @@ impl WideContact {
         }
     }
 
+    /// Applies the impulses that the points have already.
+    #[inline(always)]
+    pub fn warm_start(&self, body: &mut Velocity) {
+        let tangent = clockwise(self.normal);
+        let present = [self.one_point.or(self.two_points), self.two_points];
+        for (point, present) in self.points.iter().zip(present) {
+            let normal = scale(point.normal_impulse, self.normal);
+            let impulse = plus(normal, scale(point.tangent_impulse, tangent));
+            *body = Velocity::select(present, point.lever.push(*body, impulse), *body);
+        }
+    }
+
     /// Friction first, then non-penetration.
     #[inline(always)]
     fn solve(&mut self, body: &mut Velocity) {
-        let tangent = [self.normal[1], -self.normal[0]];
+        let tangent = clockwise(self.normal);
         let present = self.one_point.or(self.two_points);
         let mut v = *body;
         v = self.points[0].rub(v, tangent, self.friction, present);
@@ -524,8 +510,7 @@ impl WideContact {
             [dot(p.slip(&v), self.normal) - p.velocity_bias, dot(q.slip(&v), self.normal) - q.velocity_bias];
         let b = minus(b, columns_times(&self.k, old));
 
-        let both = columns_times(&self.normal_mass, b);
-        let both = [-both[0], -both[1]];
+        let both = negative(columns_times(&self.normal_mass, b));
         let case_1 = both[0].is_at_least_zero().and(both[1].is_at_least_zero());
         let first = -p.normal_mass * b[0];
         let case_2 = first.is_at_least_zero().and((self.k[0][1] * first + b[1]).is_at_least_zero());

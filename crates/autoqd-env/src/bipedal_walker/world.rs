@@ -73,6 +73,43 @@ pub struct State {
     pub fallen: u8,
 }
 
+/// What Box2D makes of a body's definition.
+#[repr(C)]
+#[derive(Clone, Debug, Default)]
+pub struct BodyDescription {
+    pub corner_count: u32,
+    pub corners: [[f32; 2]; HULL_CORNERS],
+    /// Of the side from each corner to the next.
+    pub normals: [[f32; 2]; HULL_CORNERS],
+    pub centroid: [f32; 2],
+    pub local_center: [f32; 2],
+    pub inverse_mass: f32,
+    pub inverse_inertia: f32,
+    /// On the ground.
+    pub friction: f32,
+    pub position: [f32; 2],
+    pub angle: f32,
+    pub center: [f32; 2],
+}
+
+/// What Box2D makes of a joint's definition.
+#[repr(C)]
+#[derive(Clone, Debug, Default)]
+pub struct HingeDescription {
+    /// From the centers of mass of parent and leg.
+    pub arms: [[f32; 2]; 2],
+    pub reference: f32,
+    pub limits: [f32; 2],
+}
+
+/// The robot as it stands before its first step.
+#[repr(C)]
+#[derive(Clone, Debug, Default)]
+pub struct Description {
+    pub bodies: [BodyDescription; BODIES],
+    pub hinges: [HingeDescription; 4],
+}
+
 /// Velocity constraints of one joint, between parent and leg.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,6 +183,16 @@ impl Island {
 }
 
 #[cfg(test)]
+impl State {
+    /// Every number as its bits.
+    pub fn bits(&self) -> Vec<u32> {
+        let numbers = self.pose.as_flattened().iter().chain(&self.velocity).chain(&self.joint_angle);
+        let numbers = numbers.chain(&self.joint_speed).chain(&self.lidar).map(|x| x.to_bits());
+        numbers.chain([self.contact[0], self.contact[1], self.fallen].map(u32::from)).collect()
+    }
+}
+
+#[cfg(test)]
 impl Island {
     /// Constraints of no particular robot, chosen not to diverge.
     pub fn random(number: &mut impl FnMut() -> f32) -> Self {
@@ -178,6 +225,14 @@ impl Island {
     }
 }
 
+/// Sines and cosines of the angles of some lanes, a bit for each, as Box2D takes them.
+pub fn rotations(angles: &[f32], lanes: u32, sines: &mut [f32], cosines: &mut [f32]) {
+    let count = 32 - lanes.leading_zeros() as usize;
+    assert!(count <= angles.len() && count <= sines.len() && count <= cosines.len(), "a lane too many");
+    // SAFETY: the function looks at no number beyond the highest bit.
+    unsafe { autoqd_box2d_rotations(angles.as_ptr(), lanes, sines.as_mut_ptr(), cosines.as_mut_ptr()) }
+}
+
 enum Opaque {}
 
 /// What a pausing step calls when its velocity constraints are known.
@@ -196,6 +251,8 @@ unsafe extern "C" {
         wait: Wait,
         context: *mut c_void,
     ) -> c_int;
+    fn autoqd_walker_describe(walker: *mut Opaque, description: *mut Description) -> c_int;
+    fn autoqd_box2d_rotations(angles: *const f32, lanes: u32, sines: *mut f32, cosines: *mut f32);
     fn autoqd_walker_advance(walker: *mut Opaque, motors: *const Motors) -> c_int;
     fn autoqd_box2d_failed_assertion() -> *const c_char;
     fn autoqd_box2d_initialize() -> c_int;
@@ -250,6 +307,14 @@ impl World {
     pub fn step(&mut self, motors: &Motors, state: &mut State) -> bool {
         // SAFETY: as in `build`.
         unsafe { autoqd_walker_step(self.0.as_ptr(), motors, state) == 1 }
+    }
+
+    /// The robot of a world that has been built and not yet stepped, which this does.
+    pub fn describe(&mut self) -> Result<Description, Failure> {
+        let mut description = Description::default();
+        // SAFETY: as in `build`.
+        let done = unsafe { autoqd_walker_describe(self.0.as_ptr(), &mut description) };
+        if done == 1 { Ok(description) } else { Err(Failure::last()) }
     }
 
     /// A second handle to the world, for a step that pauses.
