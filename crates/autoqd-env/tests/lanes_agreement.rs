@@ -6,12 +6,16 @@ use autoqd_env::{LocomotionTask, NumpyRng, Perturbation};
 use autoqd_lanes::{Backend, LANES};
 use std::f64::consts::PI;
 
-const TASKS: [&str; 8] = [
+/// For Humanoid and HumanoidStandup, whose solver is PGS, libmujoco is set to Newton's method too.
+const TASKS: [&str; 11] = [
     "ant",
     "half-cheetah",
     "hopper",
+    "humanoid",
+    "humanoid-standup",
     "inverted-double-pendulum",
     "inverted-pendulum",
+    "pusher",
     "reacher",
     "swimmer",
     "walker2d",

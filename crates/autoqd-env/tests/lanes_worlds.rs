@@ -102,7 +102,7 @@ const TENDON: &str = r#"<mujoco><option timestep="0.01"/><worldbody>
   <body pos="0 0 1"><joint name="shoulder" type="hinge" axis="0 1 0"/><geom type="capsule" size="0.05 0.2"/>
     <body pos="0 0 -0.4"><joint name="elbow" type="hinge" axis="0 1 0"/><geom type="capsule" size="0.05 0.2"/></body>
   </body></worldbody>
-  <tendon><fixed name="hamstring" stiffness="3"><joint joint="shoulder" coef="1"/><joint joint="elbow" coef="-1"/></fixed></tendon>
+  <tendon><fixed name="hamstring" armature="0.1"><joint joint="shoulder" coef="1"/><joint joint="elbow" coef="-1"/></fixed></tendon>
   <actuator><motor joint="shoulder"/></actuator></mujoco>"#;
 
 const TASK_FILE: &str = r#"
@@ -125,9 +125,90 @@ fn an_unsupported_model_runs_on_libmujoco_and_the_reason_is_named() {
     let task = LocomotionTask::from_file(folder.path().join("arm.toml"), &Perturbation::default()).unwrap();
     assert_eq!(task.make_worlds(Physics::Auto).unwrap().lanes(), 1);
     let note = task.physics_note(Physics::Auto);
-    assert!(note.contains("tendon 'hamstring' is not supported by the lanes engine"), "{note}");
+    assert!(note.contains("armature of tendon 'hamstring' is not supported by the lanes engine"), "{note}");
     let error = task.make_worlds(Physics::Lanes).err().expect("lanes must be refused").to_string();
     assert!(error.contains("tendon 'hamstring'") && error.contains("reference"), "{error}");
+}
+
+#[test]
+fn humanoid_observes_the_same_on_both_and_the_other_solver_is_named() {
+    for name in ["humanoid", "humanoid-standup"] {
+        let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
+        let length = task.spec().observation_size;
+        let mut observations = [Physics::Reference, Physics::Lanes].map(|physics| {
+            let mut worlds = task.make_worlds(physics).unwrap();
+            let mut observation = vec![0.0; length];
+            worlds.reset(0, Some(&Seed::from(5_u64)), &mut observation).unwrap();
+            observation
+        });
+        // Inertias and velocities of all bodies are among them.
+        let moving = observations[0].iter().filter(|x| x.abs() > 1e-6).count();
+        assert!(moving > 150, "{name}: {moving}");
+        let lanes = std::mem::take(&mut observations[1]);
+        for (i, (a, b)) in lanes.iter().zip(&observations[0]).enumerate() {
+            assert!((a - b).abs() < 1e-9, "{name}, observation {i}: {a} and {b}");
+        }
+        let note = task.physics_note(Physics::Auto);
+        assert!(
+            note.starts_with("lanes engine") && note.contains("Newton's method in place of PGS"),
+            "{note}"
+        );
+    }
+}
+
+const SENSED: &str = r#"<mujoco><option timestep="0.004"/><worldbody><geom type="plane" size="5 5 1"/>
+  <body name="trunk" pos="0 0 0.4"><freejoint/><geom type="box" size="0.2 0.1 0.05"/>
+    <site name="imu" pos="0.1 0.02 0.03" euler="20 30 40"/>
+    <body name="leg" pos="0.1 0 0"><joint name="hip" type="hinge" axis="0 1 0"/><geom type="capsule" size="0.03 0.15" pos="0 0 -0.2"/>
+      <body name="foot" pos="0 0 -0.35"><joint name="ankle" type="ball"/><geom name="sole" type="sphere" size="0.05" pos="0.02 0 0"/></body></body>
+  </body></worldbody>
+  <actuator><motor joint="hip" ctrlrange="-1 1" gear="4"/></actuator>
+  <sensor><gyro site="imu"/><velocimeter site="imu" cutoff="0.3"/><accelerometer site="imu"/>
+    <framepos objtype="geom" objname="sole"/><framequat objtype="site" objname="imu"/><framezaxis objtype="body" objname="foot"/>
+    <framelinvel objtype="xbody" objname="foot"/><frameangvel objtype="body" objname="leg"/>
+    <jointpos joint="hip"/><jointvel joint="hip"/><ballquat joint="ankle"/><ballangvel joint="ankle"/><subtreecom body="leg"/>
+  </sensor></mujoco>"#;
+
+const SENSED_TASK: &str = r#"
+name = "sensed"
+model = "arm.xml"
+frame_skip = 2
+max_episode_steps = 40
+[[observation]]
+kind = "sensors"
+[[reward]]
+kind = "control-cost"
+weight = 1.0
+"#;
+
+#[test]
+fn sensors_read_the_same_on_both() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("arm.xml"), SENSED).unwrap();
+    std::fs::write(folder.path().join("arm.toml"), SENSED_TASK).unwrap();
+    let task = LocomotionTask::from_file(folder.path().join("arm.toml"), &Perturbation::default()).unwrap();
+    let length = task.spec().observation_size;
+    assert_eq!(length, 3 * 9 + 4 + 4 + 2);
+    let episodes = [Physics::Reference, Physics::Lanes].map(|physics| {
+        let mut worlds = task.make_worlds(physics).unwrap();
+        let lanes = worlds.lanes();
+        let mut observations = vec![0.0; lanes * length];
+        let mut transitions = vec![Transition::default(); lanes];
+        let mut active = vec![false; lanes];
+        active[0] = true;
+        worlds.reset(0, Some(&Seed::from(3_u64)), &mut observations[..length]).unwrap();
+        let mut all = observations[..length].to_vec();
+        for step in 0..40 {
+            let actions = vec![(step as f64 * 0.7).sin(); lanes];
+            worlds.step(&active, Action::F64(&actions), &mut observations, &mut transitions).unwrap();
+            all.extend_from_slice(&observations[..length]);
+        }
+        all
+    });
+    for (i, (theirs, ours)) in episodes[0].iter().zip(&episodes[1]).enumerate() {
+        let difference = (theirs - ours).abs() / (1.0 + theirs.abs());
+        assert!(difference < 1e-6, "step {}, number {}: {theirs} and {ours}", i / length, i % length);
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ use std::sync::Arc;
 /// let world = Body {
 ///     parent: 0, position: [0.0; 3], orientation: [1.0, 0.0, 0.0, 0.0], center: [0.0; 3],
 ///     principal_axes: [1.0, 0.0, 0.0, 0.0], mass: 0.0, inertia: [0.0; 3], inverse_weight: 0.0,
+///     inverse_weight_of_rotation: 0.0, gravity_compensation: 0.0,
 /// };
 /// let bob = Body { center: [0.0, 0.0, -0.5], mass: 1.0, inertia: [0.01; 3], ..world.clone() };
 /// let hinge = Joint {
@@ -30,14 +31,18 @@ use std::sync::Arc;
 /// };
 /// let model = Model {
 ///     options: Options {
-///         timestep: 0.001, integrator: Integrator::RungeKutta4, gravity: [0.0, 0.0, -9.81], density: 0.0,
+///         cone: Cone::Pyramidal, timestep: 0.001, integrator: Integrator::RungeKutta4,
+///         gravity: [0.0, 0.0, -9.81], density: 0.0,
 ///         viscosity: 0.0, impedance_ratio: 1.0, tolerance: 1e-8, line_search_tolerance: 0.01,
 ///         iterations: 100, line_search_iterations: 50, islands: true,
 ///     },
 ///     bodies: vec![world, bob],
 ///     joints: vec![hinge],
-///     freedoms: vec![Freedom { damping: 0.0, armature: 0.0, inverse_weight: 1.0 }],
-///     actuators: vec![], geoms: vec![], pairs: vec![],
+///     freedoms: vec![Freedom {
+///         damping: 0.0, armature: 0.0, inverse_weight: 1.0, friction_loss: 0.0,
+///         friction_softness: Softness { reference: [0.02, 1.0], impedance: [0.9, 0.95, 0.001, 0.5, 2.0] },
+///     }],
+///     tendons: vec![], equalities: vec![], actuators: vec![], geoms: vec![], pairs: vec![],
 /// };
 /// let Some(backend) = Backend::best() else { return Ok(()) };
 /// let mut worlds = Batch::new(Arc::new(Compiled::new(&model)?), backend)?;
@@ -113,6 +118,11 @@ impl Batch {
         self.engine.set_warm_start(lane, acceleration);
     }
 
+    /// Sets the activations of the actuators of one world; [`Self::set_state`] makes them zero.
+    pub fn set_activations(&mut self, lane: usize, activations: &[f64]) {
+        self.engine.set_activations(lane, activations);
+    }
+
     /// Sets the controls of one world.
     pub fn set_control(&mut self, lane: usize, control: &[f64]) {
         self.engine.set_control(lane, control);
@@ -132,6 +142,11 @@ impl Batch {
     /// Reads the coordinates of one world.
     pub fn qpos(&self, lane: usize, out: &mut [f64]) {
         self.engine.qpos(lane, out);
+    }
+
+    /// Reads the activations of the actuators of one world.
+    pub fn activations(&self, lane: usize, out: &mut [f64]) {
+        self.engine.activations(lane, out);
     }
 
     /// Reads the velocities of one world.
@@ -155,6 +170,23 @@ impl Batch {
     pub fn body_pose(&self, body: usize, lane: usize) -> ([f64; 3], [f64; 9]) {
         let pose = self.engine.body_pose(body, lane);
         (pose.position, pose.rotation)
+    }
+
+    /// Angular velocity of a body of the model at the last evaluation, and the velocity of the point of the body that is at
+    /// `point` (given in world axes), both in world axes.
+    pub fn body_velocity(&self, body: usize, point: [f64; 3], lane: usize) -> [[f64; 3]; 2] {
+        self.engine.body_velocity(body, point, lane)
+    }
+
+    /// Acceleration of the point of a body that is at `point`, with that of free fall taken away: what an accelerometer
+    /// there feels, in world axes, at the last evaluation.
+    pub fn body_acceleration(&self, body: usize, point: [f64; 3], lane: usize) -> [f64; 3] {
+        self.engine.body_acceleration(body, point, lane)
+    }
+
+    /// Reads the state that the last evaluation of an Euler step belongs to: the one before the step.
+    pub fn state_before(&self, lane: usize, qpos: &mut [f64], qvel: &mut [f64]) {
+        self.engine.state_before(lane, qpos, qvel);
     }
 
     /// Puts the bodies of all worlds where their coordinates say, without advancing time.

@@ -48,6 +48,15 @@ impl<F: Lane> Spatial<F> {
                     *x = *x - y;
                 }
             }
+            if let Some((mass, center)) = body.lifted {
+                // The weight it does not have to carry, at its centre.
+                let up = splat3(model.options.gravity.map(|g| g * mass));
+                let at = place(&self.rotations[b], &center, self.positions[b]);
+                let lift = spatial(cross(sub3(at, self.positions[body.root]), up), up);
+                for (x, y) in f.iter_mut().zip(lift) {
+                    *x = *x + y;
+                }
+            }
             self.forces[b] = f;
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
@@ -61,6 +70,17 @@ impl<F: Lane> Spatial<F> {
         for (k, freedom) in model.freedoms.iter().enumerate() {
             force[k] = -dot6(&self.axes[k], &self.forces[freedom.body]);
         }
+    }
+
+    /// Acceleration of a point of a body without accelerations of coordinates (free fall taken away), angular acceleration
+    /// and angular velocity.
+    #[inline(always)]
+    pub(crate) fn drift_of(&self, model: &Compiled, body: usize, point: V3<F>) -> [V3<F>; 3] {
+        let (v, a) = (&self.velocities[body], &self.accelerations[body]);
+        let (w, alpha) = (angular(v), angular(a));
+        let offset = sub3(point, self.positions[model.bodies[body].root]);
+        let speed = cross_add(w, offset, linear(v));
+        [cross_add(w, speed, cross_add(alpha, offset, linear(a))), alpha, w]
     }
 
     /// Three rotations of one joint: all axes turn with the velocity before the joint.

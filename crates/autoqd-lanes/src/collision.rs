@@ -1,11 +1,13 @@
 //! Contacts in three dimensions.
 
 use crate::compile::{BallLimit, Compiled, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
-use crate::constraint::{Contacts, Found, finish_slot, impedance, row_weight};
+use crate::constraint::{Contacts, Found, finish_slot};
+use crate::extra::cone::finish_cone;
 use crate::forces::rotation_vector;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
 use crate::narrow::Outside;
+use crate::respond::{impedance, row_weight};
 use crate::rigid::{Pose, Vec3};
 use crate::segments::{Closest, Segments, Touching};
 use crate::simd::{Lane, Mask};
@@ -44,6 +46,9 @@ impl<F: Kernels> Spatial<F> {
             }
         }
         self.contact_jacobians(model, qvel, contacts);
+        if model.cones {
+            self.cone_jacobians(model, qvel, contacts);
+        }
         for limit in &model.ball_limits {
             ball_limit(limit, qpos, qvel, contacts);
         }
@@ -249,6 +254,40 @@ impl<F: Kernels> Spatial<F> {
             }
             finish_slot(slot, jacobian, qvel);
         }
+    }
+}
+
+impl<F: Kernels> Spatial<F> {
+    #[inline(always)]
+    fn cone_jacobians(&self, model: &Compiled, qvel: &[F], contacts: &mut Slots<F>) {
+        for (slot, jacobian) in contacts.extra.cones.with_jacobians() {
+            let (n, t) = (slot.normal, slot.tangent);
+            let second = cross(n, t);
+            for (k, basis) in jacobian.iter_mut().enumerate() {
+                if slot.touched >> k & 1 == 0 {
+                    continue;
+                }
+                let (motion, spin) = self.motion_at(model, k, slot.point);
+                *basis = [
+                    dot3(n, motion),
+                    dot3(t, motion),
+                    dot3(second, motion),
+                    dot3(n, spin),
+                    dot3(t, spin),
+                    dot3(second, spin),
+                ];
+            }
+            finish_cone(slot, jacobian, qvel);
+        }
+    }
+
+    /// How a degree of freedom moves a point of a body it moves, and how it turns it.
+    #[inline(always)]
+    pub(crate) fn motion_at(&self, model: &Compiled, k: usize, point: V3<F>) -> (V3<F>, V3<F>) {
+        let root = model.bodies[model.freedoms[k].body].root;
+        let axis = &self.axes[k];
+        let offset = sub3(point, self.positions[root]);
+        (cross_add(angular(axis), offset, linear(axis)), angular(axis))
     }
 }
 

@@ -1,47 +1,9 @@
 //! Constraint rows: limits of single joints, and contacts compacted per lane.
 
-use crate::compile::{Compiled, ContactLaw, Impedance, LimitPlan, Side};
+use crate::compile::{Compiled, ContactLaw, LimitPlan, Side};
+use crate::extra::Extra;
+use crate::respond::{NO_CONTACT, impedance, lanes_of, put, row_weight};
 use crate::simd::{LANES, Lane, Mask};
-
-/// MuJoCo's smallest regularisation.
-const LEAST_REGULARIZATION: f64 = 1e-15;
-
-/// Impedance at a distance from the margin.
-#[inline(always)]
-pub(crate) fn impedance<F: Lane>(law: &Impedance, distance: F) -> F {
-    let start = F::splat(law.start);
-    let Some(inverse_width) = law.inverse_width else { return start };
-    let one = F::one();
-    let x = distance.abs() * F::splat(inverse_width);
-    let y = if law.power == 1.0 {
-        x
-    } else {
-        let rest = one - x;
-        let below = F::splat(law.below) * power(x, law.power);
-        let above = one - F::splat(law.above) * power(rest, law.power);
-        F::select(x.le(F::splat(law.midpoint)), below, above)
-    };
-    F::select(one.le(x), one, y).mul_add(F::splat(law.rise), start)
-}
-
-#[inline(always)]
-fn power<F: Lane>(x: F, exponent: f64) -> F {
-    if exponent == 2.0 {
-        return x * x;
-    }
-    let mut lanes = x.to_array();
-    for x in &mut lanes {
-        *x = x.max(0.0).powf(exponent);
-    }
-    F::from_array(lanes)
-}
-
-/// The stiffness of a row, from its impedance: 1 / R with R = (1 - d)/d weight factor.
-#[inline(always)]
-pub(crate) fn row_weight<F: Lane>(impedance: F, weight: f64, factor: f64) -> F {
-    let regularization = (F::one() - impedance) * F::splat(weight) / impedance;
-    F::one() / (regularization.max(F::splat(LEAST_REGULARIZATION)) * F::splat(factor))
-}
 
 /// A joint limit: its row of the Jacobian is one entry, +1 or -1.
 #[derive(Clone)]
@@ -214,6 +176,9 @@ pub(crate) struct Contacts<F, const D: usize> {
     /// Jacobian of the basis: slot by slot, one entry per degree of freedom.
     jacobian: Vec<[F; D]>,
     freedoms: usize,
+    /// Constraints that few models have.
+    pub(crate) extra: Extra<F>,
+    has_cones: bool,
 }
 
 /// What a collision found.
@@ -223,9 +188,6 @@ pub(crate) struct Found<F, const D: usize> {
     pub(crate) normal: [F; D],
     pub(crate) tangent: [F; D],
 }
-
-/// The id of a slot's lane that holds no contact.
-pub(crate) const NO_CONTACT: u32 = u32::MAX;
 
 impl<F: Lane, const D: usize> Contacts<F, D> {
     /// Rows per contact that are stored.
@@ -241,6 +203,8 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
             upright: true,
             jacobian: vec![[F::zero(); D]; slots * model.freedoms()],
             freedoms: model.freedoms(),
+            extra: Extra::new(model),
+            has_cones: model.cones,
         }
     }
 
@@ -249,6 +213,9 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         self.used = [0; LANES];
         self.couples_branches = false;
         self.upright = true;
+        if self.has_cones {
+            self.extra.cones.clear();
+        }
     }
 
     /// Lanes that have a contact.
@@ -277,11 +244,21 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
     /// Adds contact `id` in the lanes of `active`.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: usize, law: &ContactLaw, active: F::Mask, found: &Found<F, D>) {
+        self.couples_branches |= law.couples_branches();
+        if self.has_cones
+            && let Some(cone) = &law.cone
+        {
+            let mut basis = [[F::zero(); 3]; 3];
+            for i in 0..D {
+                (basis[0][i], basis[1][i], basis[2][i]) = (found.point[i], found.normal[i], found.tangent[i]);
+            }
+            self.extra.cones.push(id, law, cone, active, found.distance, basis);
+            return;
+        }
         let beyond = found.distance - F::splat(law.margin);
         let d = impedance(&law.law.impedance, beyond);
         let weight = row_weight(d, law.weight, law.pyramid);
         let restoring = d * beyond * F::splat(-law.law.stiffness);
-        self.couples_branches |= law.couples_branches();
         let mut pending = active.bits();
         while pending != 0 {
             let (s, group) = self.take_slot(&mut pending);
@@ -408,18 +385,6 @@ pub(crate) fn times<F: Lane, const D: usize>(jacobian: &[[F; D]], friction: F, x
         }
     }
     pyramid(friction, v)
-}
-
-/// Writes the lanes of a mask.
-#[inline(always)]
-fn put<F: Lane>(mask: F::Mask, new: F, old: &mut F) {
-    *old = F::select(mask, new, *old);
-}
-
-/// The lanes of a set.
-#[inline(always)]
-pub(crate) fn lanes_of(bits: u8) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| bits >> lane & 1 == 1)
 }
 
 /// Normal plus and minus friction times each tangent.

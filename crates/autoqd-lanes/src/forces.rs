@@ -5,18 +5,9 @@ use crate::model::JointKind;
 use crate::simd::{LANES, Lane};
 use crate::vector::{normalized, quaternion_product};
 
-/// Adds springs, dampers and actuators to `force`. `scratch` has one entry per degree of freedom; `actuator_forces` gets
-/// the forces of the actuators before their gears.
+/// Adds springs and dampers of joints.
 #[inline(always)]
-pub(crate) fn add_joint_forces<F: Lane>(
-    model: &Compiled,
-    qpos: &[F],
-    qvel: &[F],
-    control: &[F],
-    force: &mut [F],
-    scratch: &mut [F],
-    actuator_forces: &mut [F],
-) {
+pub(crate) fn add_joint_forces<F: Lane>(model: &Compiled, qpos: &[F], qvel: &[F], force: &mut [F]) {
     for (k, freedom) in model.freedoms.iter().enumerate() {
         if freedom.damping != 0.0 {
             force[k] = qvel[k].neg_mul_add(F::splat(freedom.damping), force[k]);
@@ -25,8 +16,22 @@ pub(crate) fn add_joint_forces<F: Lane>(
     for spring in &model.springs {
         add_spring(spring, qpos, force);
     }
+}
+
+/// Adds actuators of a model whose actuators are all on joints and without activation, and keeps their forces before
+/// their gears.
+#[inline(always)]
+pub(crate) fn add_joint_actuators<F: Lane>(
+    model: &Compiled,
+    qpos: &[F],
+    qvel: &[F],
+    controls: &[F],
+    force: &mut [F],
+    scratch: &mut [F],
+    kept: &mut [F],
+) {
     if model.force_clamps.is_empty() {
-        for ((actuator, &control), kept) in model.actuators.iter().zip(control).zip(actuator_forces) {
+        for ((actuator, &control), kept) in model.actuators.iter().zip(controls).zip(kept) {
             let k = actuator.freedom;
             let f = actuator_force(actuator, qpos, qvel, control);
             *kept = f;
@@ -35,12 +40,18 @@ pub(crate) fn add_joint_forces<F: Lane>(
         return;
     }
     scratch.fill(F::zero());
-    for ((actuator, &control), kept) in model.actuators.iter().zip(control).zip(actuator_forces) {
+    for ((actuator, &control), kept) in model.actuators.iter().zip(controls).zip(kept) {
         let k = actuator.freedom;
         let f = actuator_force(actuator, qpos, qvel, control);
         *kept = f;
         scratch[k] = f.mul_add(F::splat(actuator.gear), scratch[k]);
     }
+    add_clamped(model, force, scratch);
+}
+
+/// Adds forces of actuators, each within the bounds of its joint.
+#[inline(always)]
+pub(crate) fn add_clamped<F: Lane>(model: &Compiled, force: &mut [F], scratch: &mut [F]) {
     for &(k, range) in &model.force_clamps {
         scratch[k] = clamp(scratch[k], range);
     }
@@ -50,7 +61,7 @@ pub(crate) fn add_joint_forces<F: Lane>(
 }
 
 #[inline(always)]
-fn clamp<F: Lane>(x: F, range: [f64; 2]) -> F {
+pub(crate) fn clamp<F: Lane>(x: F, range: [f64; 2]) -> F {
     x.max(F::splat(range[0])).min(F::splat(range[1]))
 }
 

@@ -3,8 +3,9 @@
 use crate::compile::Compiled;
 use crate::kernels::Kernels;
 use crate::model::{Integrator, JointKind};
-use crate::sim::{Sim, Space};
+use crate::sim::{Sim, Space, State};
 use crate::simd::{Lane, Mask, sin_cos};
+use crate::tendons::Tendons;
 use crate::vector::*;
 
 /// A part of the integration, after an evaluation.
@@ -24,6 +25,8 @@ pub(crate) struct Integration<F> {
     start_velocity: Vec<F>,
     velocity_sum: Vec<F>,
     acceleration_sum: Vec<F>,
+    start_activation: Vec<F>,
+    activation_sum: Vec<F>,
     implicit: Vec<F>,
     inverse_diagonal: Vec<F>,
 }
@@ -36,8 +39,30 @@ impl<F: Lane> Integration<F> {
             start_velocity: column(),
             velocity_sum: column(),
             acceleration_sum: column(),
+            start_activation: vec![F::zero(); model.activations],
+            activation_sum: vec![F::zero(); model.activations],
             implicit: vec![F::zero(); model.tree.entries()],
             inverse_diagonal: column(),
+        }
+    }
+}
+
+impl<F: Lane> Integration<F> {
+    /// The state before an Euler step.
+    pub(crate) fn before(
+        &self,
+        model: &Compiled,
+        lane: usize,
+        state: &State<F>,
+        qpos: &mut [f64],
+        qvel: &mut [f64],
+    ) {
+        for (out, q) in qpos.iter_mut().zip(&self.start) {
+            *out = q.get(lane);
+        }
+        let h = model.options.timestep;
+        for (out, (v, a)) in qvel.iter_mut().zip(state.qvel.iter().zip(&self.acceleration_sum)) {
+            *out = v.get(lane) - h * a.get(lane);
         }
     }
 }
@@ -69,7 +94,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
                 *entry = *entry + F::splat(h * freedom.damping);
             }
             if model.options.integrator == Integrator::ImplicitFast {
-                add_actuator_damping(model, &self.smooth.actuator, h, implicit);
+                add_actuator_damping(model, &self.smooth.actuator, &self.tendons, h, implicit);
             }
             F::factor(&model.tree, implicit, diagonal);
             for (k, a) in acceleration.iter_mut().enumerate() {
@@ -84,6 +109,9 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         }
         move_along(model, &mut state.qpos, &state.qvel, h);
         keep_where(active, &mut state.qpos, &self.integration.start);
+        if model.activations > 0 {
+            move_activations(model, active, &mut state.activation, &state.activation_rate, h);
+        }
         keep_new(active, &state.acceleration, &mut state.warm_start);
     }
 
@@ -96,6 +124,15 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         if n == 1 {
             work.start.copy_from_slice(&state.qpos);
             work.start_velocity.copy_from_slice(&state.qvel);
+        }
+        if self.model.activations > 0 {
+            if n == 1 {
+                work.start_activation.copy_from_slice(&state.activation);
+            }
+            accumulate(n, &state.activation_rate, &mut work.activation_sum);
+            for (i, x) in state.activation.iter_mut().enumerate() {
+                *x = state.activation_rate[i].mul_add(fraction, work.start_activation[i]);
+            }
         }
         accumulate(n, &state.qvel, &mut work.velocity_sum);
         accumulate(n, &state.acceleration, &mut work.acceleration_sum);
@@ -116,6 +153,11 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         state.qpos.copy_from_slice(&work.start);
         move_along(&self.model, &mut state.qpos, &work.velocity_sum, h);
         keep_where(active, &mut state.qpos, &work.start);
+        if self.model.activations > 0 {
+            accumulate(4, &state.activation_rate, &mut work.activation_sum);
+            state.activation.copy_from_slice(&work.start_activation);
+            move_activations(&self.model, active, &mut state.activation, &work.activation_sum, h);
+        }
         for (k, v) in state.qvel.iter_mut().enumerate() {
             let start = work.start_velocity[k];
             *v = F::select(active, work.acceleration_sum[k].mul_add(F::splat(h), start), start);
@@ -124,17 +166,54 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
     }
 }
 
-/// Adds the derivatives of actuator forces by the velocity; a force at its bound does not depend on it.
+/// Moves activations at a rate for a time.
 #[inline(always)]
-fn add_actuator_damping<F: Lane>(model: &Compiled, forces: &[F], h: f64, implicit: &mut [F]) {
+fn move_activations<F: Lane>(model: &Compiled, active: F::Mask, activations: &mut [F], rates: &[F], h: f64) {
+    for plan in model.actuators.iter().filter_map(|a| a.state.as_ref()) {
+        let old = activations[plan.index];
+        let new = crate::actuators::next(plan, old, rates[plan.index], h);
+        activations[plan.index] = F::select(active, new, old);
+    }
+}
+
+/// Adds the derivatives of actuator and tendon forces by the velocity; a force at its bound does not depend on it.
+#[inline(always)]
+fn add_actuator_damping<F: Lane>(
+    model: &Compiled,
+    forces: &[F],
+    tendons: &Tendons<F>,
+    h: f64,
+    implicit: &mut [F],
+) {
     for (actuator, &force) in model.actuators.iter().zip(forces) {
         let Some([_, _, per_velocity]) = actuator.bias else { continue };
         let mut damping = F::splat(-h * per_velocity * actuator.gear * actuator.gear);
         if let Some([low, high]) = actuator.force_range {
             damping = damping.keep(F::splat(low).lt(force).and(force.lt(F::splat(high))));
         }
+        if let Some(tendon) = actuator.tendon {
+            add_square(model, tendons.jacobian(tendon), damping, implicit);
+            continue;
+        }
         let entry = &mut implicit[model.tree.diagonal(actuator.freedom)];
         *entry = *entry + damping;
+    }
+    for (t, tendon) in model.tendons.iter().enumerate() {
+        if tendon.damping != 0.0 {
+            add_square(model, tendons.jacobian(t), F::splat(h * tendon.damping), implicit);
+        }
+    }
+}
+
+/// Adds J' w J where the inertia matrix has entries.
+#[inline(always)]
+fn add_square<F: Lane>(model: &Compiled, jacobian: &[F], weight: F, matrix: &mut [F]) {
+    for (k, j) in jacobian.iter().enumerate() {
+        let (weighted, row) = (*j * weight, &mut matrix[model.tree.row(k)]);
+        let columns = model.tree.columns(k);
+        for (x, &i) in row.iter_mut().zip(columns.iter().chain([&k])) {
+            *x = weighted.mul_add(jacobian[i], *x);
+        }
     }
 }
 

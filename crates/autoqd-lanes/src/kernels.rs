@@ -6,6 +6,7 @@
 
 use crate::compile::ContactLaw;
 use crate::constraint::{Contacts, Found};
+use crate::extra::{Extra, Part};
 use crate::integrate::Stage;
 use crate::packed;
 use crate::pattern::Pattern;
@@ -27,6 +28,8 @@ pub(crate) trait Kernels: Lane {
         active: Self::Mask,
         found: &Found<Self, D>,
     );
+    /// A part of the solver's work over constraints that few models have.
+    fn extra(extra: &mut Extra<Self>, part: Part<'_, Self>) -> [Self; 3];
     /// Kinematics, inertia, and all forces but those of constraints.
     fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
     /// Limits and contacts.
@@ -92,6 +95,16 @@ macro_rules! kernels {
                 }
                 // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(contacts, id, law, active, found) }
+            }
+            #[inline]
+            fn extra(extra: &mut Extra<Self>, part: Part<'_, Self>) -> [Self; 3] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn enabled(extra: &mut Extra<$lane>, part: Part<'_, $lane>) -> [$lane; 3] {
+                    extra.run(part)
+                }
+                // SAFETY: the CPU has the instruction set of the lane type.
+                unsafe { enabled(extra, part) }
             }
             #[inline]
             fn smooth<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {

@@ -14,9 +14,20 @@ pub enum Integrator {
     RungeKutta4,
 }
 
+/// The shape of the set of contact forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cone {
+    /// A pyramid with two edges per direction of friction.
+    Pyramidal,
+    /// An ellipse around the normal.
+    Elliptic,
+}
+
 /// Global options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
+    /// The friction cone.
+    pub cone: Cone,
     /// Seconds per step.
     pub timestep: f64,
     /// Scheme of integration.
@@ -60,6 +71,10 @@ pub struct Body {
     pub inertia: [f64; 3],
     /// Mean inverse weight of a push at the centre of mass, in the reference pose.
     pub inverse_weight: f64,
+    /// The same of a torque.
+    pub inverse_weight_of_rotation: f64,
+    /// Share of its weight that is taken away: 1 for a body that floats.
+    pub gravity_compensation: f64,
 }
 
 /// The motion a joint allows.
@@ -147,13 +162,46 @@ pub struct Freedom {
     pub armature: f64,
     /// Inverse weight in the reference pose.
     pub inverse_weight: f64,
+    /// Largest force of dry friction.
+    pub friction_loss: f64,
+    /// Stiffness of dry friction.
+    pub friction_softness: Softness,
 }
 
-/// An actuator on a hinge or a slide: force = gain control + bias (1, length, velocity), length = gear coordinate.
+/// What an actuator pulls at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmission {
+    /// A hinge or a slide.
+    Joint(usize),
+    /// A tendon.
+    Tendon(usize),
+}
+
+/// How an actuator's activation follows its control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    /// There is none: the control acts at once.
+    Immediate,
+    /// The sum of the control over time.
+    Integrator,
+    /// Follows the control with a time constant, by Euler steps.
+    Filter(f64),
+    /// Follows the control with a time constant, exactly for a control that stays the same.
+    ExactFilter(f64),
+}
+
+/// An actuator: force = gain input + bias (1, length, velocity), length = gear times that of what it pulls at. The input is
+/// the control, or the activation if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
-    /// The joint it acts on.
-    pub joint: usize,
+    /// What it acts on.
+    pub transmission: Transmission,
+    /// How the control becomes a force.
+    pub activation: Activation,
+    /// Bounds of the activation.
+    pub activation_range: Option<[f64; 2]>,
+    /// Whether the force comes from the activation at the end of the step.
+    pub early: bool,
     /// Transmission ratio.
     pub gear: f64,
     /// Force per unit of control.
@@ -232,13 +280,111 @@ pub struct Geom {
 pub struct ContactPair {
     /// The geoms; a plane comes first.
     pub geoms: [usize; 2],
-    /// 1 without friction, 3 with.
+    /// 1 without friction, 3 with, 4 with torsional and 6 with rolling friction too.
     pub dimension: usize,
-    /// Coefficient of sliding friction.
-    pub friction: f64,
+    /// Coefficients of friction: sliding (2), torsional, rolling (2).
+    pub friction: [f64; 5],
+    /// `solref` of the friction of elliptic cones, if it has one of its own.
+    pub friction_reference: Option<[f64; 2]>,
     /// Distance at which the contact starts to act.
     pub margin: f64,
     /// Stiffness of the contact.
+    pub softness: Softness,
+}
+
+/// A place on the way of a tendon through space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Waypoint {
+    /// A point of a body, in its frame.
+    Point {
+        /// The body.
+        body: usize,
+        /// Where on it.
+        position: [f64; 3],
+    },
+    /// What follows counts divided by this number.
+    Pulley(f64),
+}
+
+/// What the length of a tendon is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Path {
+    /// Hinges and slides with their factors.
+    Fixed(Vec<(usize, f64)>),
+    /// The way through points of bodies.
+    Spatial(Vec<Waypoint>),
+}
+
+/// A tendon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tendon {
+    /// What its length is.
+    pub path: Path,
+    /// Stiffness of its spring.
+    pub stiffness: f64,
+    /// Lengths between which the spring is relaxed.
+    pub relaxed: [f64; 2],
+    /// Linear damping.
+    pub damping: f64,
+    /// Bounds of its length.
+    pub limit: Option<Limit>,
+    /// Largest force of dry friction.
+    pub friction_loss: f64,
+    /// Stiffness of dry friction.
+    pub friction_softness: Softness,
+    /// Inverse weight in the reference pose.
+    pub inverse_weight: f64,
+    /// Length in the reference pose.
+    pub reference_length: f64,
+}
+
+/// What an equality constraint ties together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Coupling {
+    /// A coordinate is a polynomial of another's, or constant; both relative to their reference.
+    Joints {
+        /// The joint.
+        first: usize,
+        /// The joint it depends on.
+        second: Option<usize>,
+        /// Coefficients, the constant first.
+        polynomial: [f64; 5],
+    },
+    /// The same with lengths of tendons.
+    Tendons {
+        /// The tendon.
+        first: usize,
+        /// The tendon it depends on.
+        second: Option<usize>,
+        /// Coefficients, the constant first.
+        polynomial: [f64; 5],
+    },
+    /// Two points of bodies are at the same place.
+    Points {
+        /// The bodies.
+        bodies: [usize; 2],
+        /// The points in their frames.
+        points: [[f64; 3]; 2],
+    },
+    /// Two frames on bodies are at the same place with the same orientation.
+    Frames {
+        /// The bodies.
+        bodies: [usize; 2],
+        /// The origins in the frames of the bodies.
+        points: [[f64; 3]; 2],
+        /// The orientations in the frames of the bodies.
+        orientations: [[f64; 4]; 2],
+        /// Weight of the orientation relative to the position.
+        torque_scale: f64,
+    },
+}
+
+/// An equality constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equality {
+    /// What it ties together.
+    pub coupling: Coupling,
+    /// Stiffness.
     pub softness: Softness,
 }
 
@@ -253,6 +399,10 @@ pub struct Model {
     pub joints: Vec<Joint>,
     /// Degrees of freedom.
     pub freedoms: Vec<Freedom>,
+    /// Tendons.
+    pub tendons: Vec<Tendon>,
+    /// Equality constraints.
+    pub equalities: Vec<Equality>,
     /// Actuators.
     pub actuators: Vec<Actuator>,
     /// Geoms that can touch.

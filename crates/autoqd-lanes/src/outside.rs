@@ -2,10 +2,11 @@
 //! time, and asks a [`Narrow`](crate::Narrow) phase about the few lanes that are left, one after the other.
 
 use crate::compile::{Bounds, Compiled, ContactLaw};
-use crate::constraint::{Contacts, Found, lanes_of};
+use crate::constraint::{Contacts, Found};
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
 use crate::narrow::{GeomPose, MOST_OF_PAIR, MOST_OF_WORLD, Outside, Touching};
+use crate::respond::lanes_of;
 use crate::simd::{LANES, Mask};
 use crate::vector::*;
 

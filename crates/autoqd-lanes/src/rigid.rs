@@ -44,6 +44,10 @@ pub(crate) fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
 pub(crate) fn add(a: Vec3, b: Vec3) -> Vec3 {
     std::array::from_fn(|i| a[i] + b[i])
 }

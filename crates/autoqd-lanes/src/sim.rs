@@ -1,16 +1,20 @@
 //! A batch of worlds for one lane type and one kind of space.
 
-use crate::compile::{Compiled, PlanarPlan};
-use crate::constraint::{Contacts, Limits, NO_CONTACT};
+use crate::actuators::Driven;
+use crate::compile::{BodyPoint, Compiled};
+use crate::constraint::{Contacts, Limits};
 use crate::integrate::{Integration, Stage};
 use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::kinematics_spatial::Spatial;
 use crate::model::Integrator;
 use crate::narrow::{Narrow, Outside};
-use crate::rigid::{self, Pose, Vec3};
+use crate::points::Points;
+use crate::respond::NO_CONTACT;
+use crate::rigid::{self, Pose, Vec3, cross};
 use crate::simd::{LANES, Lane, Mask};
 use crate::solver::{Newton, Problem, Smooth};
+use crate::tendons::Tendons;
 use std::sync::Arc;
 
 /// A coordinate, velocity or acceleration beyond this is divergence, as in MuJoCo.
@@ -28,13 +32,16 @@ pub(crate) struct State<F> {
     pub(crate) qpos: Vec<F>,
     pub(crate) qvel: Vec<F>,
     pub(crate) control: Vec<F>,
+    /// Activations of actuators, and how fast they change at the last evaluation.
+    pub(crate) activation: Vec<F>,
+    pub(crate) activation_rate: Vec<F>,
     /// Of the last evaluation.
     pub(crate) acceleration: Vec<F>,
     pub(crate) warm_start: Vec<F>,
 }
 
 /// The bodies of a mechanism in a space of `D` dimensions.
-pub(crate) trait Space<F: Lane, const D: usize>: Send {
+pub(crate) trait Space<F: Lane, const D: usize>: Points<F> + Send {
     fn new(model: &Compiled) -> Self;
     /// Positions, the packed inertia matrix, and drag minus bias forces.
     fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]);
@@ -48,14 +55,53 @@ pub(crate) trait Space<F: Lane, const D: usize>: Send {
     );
     /// The pose of a moving body in one lane, at the last evaluation.
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose;
+    /// Angular velocity of a moving body, and the velocity it gives a point, in one lane at the last evaluation.
+    fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2];
+    /// Acceleration of a point of a moving body, with that of free fall taken away, in one lane.
+    fn acceleration(&self, model: &Compiled, body: usize, point: Vec3, qacc: &[F], lane: usize) -> Vec3;
     /// A vector of the space in three dimensions.
     fn embed(model: &Compiled, v: [f64; D]) -> Vec3;
     /// The tangents of a contact with this normal, in three dimensions.
     fn tangents(model: &Compiled, normal: [f64; D], tangent: [f64; D]) -> [Vec3; 2];
 }
 
-fn plan(model: &Compiled) -> &PlanarPlan {
-    model.planar.as_ref().expect("planar space is used for planar models only")
+// A model that needs these is not compiled to a plane.
+impl<F: Kernels> Points<F> for Planar<F> {
+    #[inline(always)]
+    fn point(&self, _point: &BodyPoint) -> [F; 3] {
+        [F::zero(); 3]
+    }
+    #[inline(always)]
+    fn rotation(&self, _body: usize) -> [F; 9] {
+        [F::zero(); 9]
+    }
+    #[inline(always)]
+    fn motion(&self, _model: &Compiled, _k: usize, _point: [F; 3]) -> ([F; 3], [F; 3]) {
+        ([F::zero(); 3], [F::zero(); 3])
+    }
+    #[inline(always)]
+    fn drift(&self, _model: &Compiled, _body: usize, _point: [F; 3]) -> [[F; 3]; 3] {
+        [[F::zero(); 3]; 3]
+    }
+}
+
+impl<F: Kernels> Points<F> for Spatial<F> {
+    #[inline(always)]
+    fn point(&self, point: &BodyPoint) -> [F; 3] {
+        crate::vector::place(&self.rotations[point.body], &point.position, self.positions[point.body])
+    }
+    #[inline(always)]
+    fn rotation(&self, body: usize) -> [F; 9] {
+        self.rotations[body]
+    }
+    #[inline(always)]
+    fn motion(&self, model: &Compiled, k: usize, point: [F; 3]) -> ([F; 3], [F; 3]) {
+        self.motion_at(model, k, point)
+    }
+    #[inline(always)]
+    fn drift(&self, model: &Compiled, body: usize, point: [F; 3]) -> [[F; 3]; 3] {
+        self.drift_of(model, body, point)
+    }
 }
 
 impl<F: Kernels> Space<F, 2> for Planar<F> {
@@ -64,7 +110,7 @@ impl<F: Kernels> Space<F, 2> for Planar<F> {
     }
     #[inline(always)]
     fn dynamics(&mut self, model: &Compiled, qpos: &[F], qvel: &[F], mass: &mut [F], force: &mut [F]) {
-        let plan = plan(model);
+        let plan = model.plane();
         self.kinematics(model, plan, qpos);
         self.inertia(model, plan, mass);
         self.bias(model, plan, qvel, force);
@@ -78,26 +124,29 @@ impl<F: Kernels> Space<F, 2> for Planar<F> {
         _outside: &mut Outside<F>,
         contacts: &mut Contacts<F, 2>,
     ) {
-        self.collide(model, plan(model), qvel, contacts);
+        self.collide(model, model.plane(), qvel, contacts);
     }
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose {
         let position = <Self as Space<F, 2>>::embed(model, self.positions[body].map(|x| x.get(lane)));
         let [c, s] = self.rotations[body].map(|x| x.get(lane));
-        let n = plan(model).normal;
+        let n = model.plane().normal;
         let (u, v) = ((n + 1) % 3, (n + 2) % 3);
         let mut rotation = rigid::IDENTITY;
         (rotation[4 * u], rotation[4 * v], rotation[3 * v + u], rotation[3 * u + v]) = (c, c, s, -s);
         Pose { position, rotation }
     }
+    fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
+        self.velocity_at(model, body, point, lane)
+    }
+    fn acceleration(&self, model: &Compiled, body: usize, point: Vec3, qacc: &[F], lane: usize) -> Vec3 {
+        self.acceleration_at(model, body, point, qacc, lane)
+    }
     fn embed(model: &Compiled, v: [f64; 2]) -> Vec3 {
-        let n = plan(model).normal;
-        let mut out = [0.0; 3];
-        (out[(n + 1) % 3], out[(n + 2) % 3]) = (v[0], v[1]);
-        out
+        model.plane().embed(v)
     }
     fn tangents(model: &Compiled, normal: [f64; 2], _tangent: [f64; 2]) -> [Vec3; 2] {
         let mut out_of_plane = [0.0; 3];
-        out_of_plane[plan(model).normal] = 1.0;
+        out_of_plane[model.plane().normal] = 1.0;
         [<Self as Space<F, 2>>::embed(model, [-normal[1], normal[0]]), out_of_plane]
     }
 }
@@ -129,6 +178,12 @@ impl<F: Kernels> Space<F, 3> for Spatial<F> {
             rotation: self.rotations[body].map(|x| x.get(lane)),
         }
     }
+    fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
+        self.velocity_at(model, body, point, lane)
+    }
+    fn acceleration(&self, model: &Compiled, body: usize, point: Vec3, qacc: &[F], lane: usize) -> Vec3 {
+        self.acceleration_at(model, body, point, qacc, lane)
+    }
     fn embed(_model: &Compiled, v: [f64; 3]) -> Vec3 {
         v
     }
@@ -137,15 +192,12 @@ impl<F: Kernels> Space<F, 3> for Spatial<F> {
     }
 }
 
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 /// Eight worlds.
 pub(crate) struct Sim<F: Kernels, S, const D: usize> {
     pub(crate) model: Arc<Compiled>,
     pub(crate) state: State<F>,
     pub(crate) space: S,
+    pub(crate) tendons: Tendons<F>,
     pub(crate) smooth: Smooth<F>,
     pub(crate) limits: Limits<F>,
     pub(crate) contacts: Contacts<F, D>,
@@ -166,10 +218,13 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
                 qpos: column(model.coordinates),
                 qvel: column(freedoms),
                 control: column(model.controls()),
+                activation: column(model.activations),
+                activation_rate: column(model.activations),
                 acceleration: column(freedoms),
                 warm_start: column(freedoms),
             },
             space: S::new(&model),
+            tendons: Tendons::new(&model),
             smooth: Smooth::new(&model),
             limits: Limits::new(&model),
             contacts: Contacts::new(&model),
@@ -184,19 +239,35 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
 
     #[inline(always)]
     pub(crate) fn smooth_dynamics(&mut self) {
-        let (model, state, smooth) = (&*self.model, &self.state, &mut self.smooth);
+        let (model, state, smooth) = (&*self.model, &mut self.state, &mut self.smooth);
         self.space.dynamics(model, &state.qpos, &state.qvel, &mut smooth.mass, &mut smooth.force);
         smooth.factors.copy_from_slice(&smooth.mass);
         F::factor(&model.tree, &mut smooth.factors, &mut smooth.inverse_diagonal);
-        crate::forces::add_joint_forces(
-            model,
-            &state.qpos,
-            &state.qvel,
-            &state.control,
-            &mut smooth.force,
-            &mut smooth.scratch,
-            &mut smooth.actuator,
-        );
+        crate::forces::add_joint_forces(model, &state.qpos, &state.qvel, &mut smooth.force);
+        if !model.tendons.is_empty() {
+            self.tendons.update(model, &self.space, &state.qpos, &state.qvel);
+            self.tendons.add_forces(model, &mut smooth.force);
+        }
+        let (qpos, qvel, control) = (&state.qpos, &state.qvel, &state.control);
+        if model.plain_actuators {
+            let (force, scratch, kept) = (&mut smooth.force, &mut smooth.scratch, &mut smooth.actuator);
+            crate::forces::add_joint_actuators(model, qpos, qvel, control, force, scratch, kept);
+        } else {
+            crate::actuators::add_actuators(
+                model,
+                &self.tendons,
+                Driven {
+                    qpos,
+                    qvel,
+                    control,
+                    activation: &state.activation,
+                    activation_rate: &mut state.activation_rate,
+                    force: &mut smooth.force,
+                    scratch: &mut smooth.scratch,
+                    kept: &mut smooth.actuator,
+                },
+            );
+        }
         smooth.acceleration.copy_from_slice(&smooth.force);
         F::solve(&model.tree, &smooth.factors, &smooth.inverse_diagonal, &mut smooth.acceleration);
     }
@@ -206,6 +277,10 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
         let (model, state) = (&*self.model, &self.state);
         self.limits.find(model, &state.qpos, &state.qvel);
         self.space.collide(model, &state.qpos, &state.qvel, &mut self.outside, &mut self.contacts);
+        if !model.rows.is_empty() {
+            let rows = &mut self.contacts.extra.rows;
+            rows.find(model, &self.space, &self.tendons, &state.qpos, &state.qvel);
+        }
     }
 
     #[inline(always)]
@@ -266,35 +341,6 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             }
         }
     }
-
-    /// The centre of mass of the tree a body belongs to.
-    fn tree_center(&self, body: usize, lane: usize) -> Vec3 {
-        let root = self.model.frames[body].root;
-        let (mut mass, mut moment) = (0.0, [0.0; 3]);
-        for frame in self.model.frames.iter().filter(|f| f.root == root) {
-            let pose = self.space.pose(&self.model, frame.body, lane).then(&frame.pose);
-            mass += frame.mass;
-            moment = rigid::add(moment, rigid::scale(pose.point(frame.center), frame.mass));
-        }
-        rigid::scale(moment, 1.0 / mass)
-    }
-
-    /// Force of slot `s` in one lane on the second body, in world axes.
-    fn slot_force(&self, s: usize, lane: usize) -> Vec3 {
-        let slot = &self.contacts.slots()[s];
-        let (weight, mu) = (slot.weight.get(lane), slot.friction.get(lane));
-        let row = |i: usize| {
-            let i = if D == 2 && i == 3 { 2 } else { i };
-            -weight * slot.residuals[i].get(lane).min(0.0)
-        };
-        let f = [row(0), row(1), row(2), row(3)];
-        let normal = slot.normal.map(|x| x.get(lane));
-        let tangent = slot.tangent.map(|x| x.get(lane));
-        let [t1, t2] = S::tangents(&self.model, normal, tangent);
-        let n = S::embed(&self.model, normal);
-        let along = [f[0] + f[1] + f[2] + f[3], mu * (f[0] - f[1]), mu * (f[2] - f[3])];
-        std::array::from_fn(|i| n[i] * along[0] + t1[i] * along[1] + t2[i] * along[2])
-    }
 }
 
 /// What a batch needs from its simulation, whatever the lane type.
@@ -303,6 +349,8 @@ pub(crate) trait Engine: Send {
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]);
     fn set_velocities(&mut self, lane: usize, qvel: &[f64]);
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]);
+    fn set_activations(&mut self, lane: usize, activations: &[f64]);
+    fn activations(&self, lane: usize, out: &mut [f64]);
     fn set_control(&mut self, lane: usize, control: &[f64]);
     fn step(&mut self, active: u8, steps: usize);
     fn diverged(&self) -> u8;
@@ -311,6 +359,9 @@ pub(crate) trait Engine: Send {
     fn acceleration(&self, lane: usize, out: &mut [f64]);
     fn warm_start(&self, lane: usize, out: &mut [f64]);
     fn body_pose(&self, body: usize, lane: usize) -> Pose;
+    fn body_velocity(&self, body: usize, point: Vec3, lane: usize) -> [Vec3; 2];
+    fn body_acceleration(&self, body: usize, point: Vec3, lane: usize) -> Vec3;
+    fn state_before(&self, lane: usize, qpos: &mut [f64], qvel: &mut [f64]);
     fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize));
     fn forward_kinematics(&mut self);
     fn forward_dynamics(&mut self);
@@ -336,6 +387,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
         write(&mut self.state.qpos, lane, qpos);
         write(&mut self.state.qvel, lane, qvel);
         self.state.warm_start.iter_mut().for_each(|x| x.set(lane, 0.0));
+        self.state.activation.iter_mut().for_each(|x| x.set(lane, 0.0));
         self.diverged &= !(1 << lane);
     }
 
@@ -345,6 +397,14 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
 
     fn set_warm_start(&mut self, lane: usize, acceleration: &[f64]) {
         write(&mut self.state.warm_start, lane, acceleration);
+    }
+
+    fn set_activations(&mut self, lane: usize, activations: &[f64]) {
+        write(&mut self.state.activation, lane, activations);
+    }
+
+    fn activations(&self, lane: usize, out: &mut [f64]) {
+        read(&self.state.activation, lane, out);
     }
 
     fn set_control(&mut self, lane: usize, control: &[f64]) {
@@ -388,8 +448,25 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
         self.space.pose(&self.model, frame.body, lane).then(&frame.pose)
     }
 
+    fn body_velocity(&self, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
+        match self.model.frames[body].body {
+            0 => [[0.0; 3]; 2],
+            moving => self.space.velocity(&self.model, moving, point, lane),
+        }
+    }
+
+    fn body_acceleration(&self, body: usize, point: Vec3, lane: usize) -> Vec3 {
+        let moving = self.model.frames[body].body;
+        self.space.acceleration(&self.model, moving, point, &self.state.acceleration, lane)
+    }
+
+    fn state_before(&self, lane: usize, qpos: &mut [f64], qvel: &mut [f64]) {
+        self.integration.before(&self.model, lane, &self.state, qpos, qvel);
+    }
+
     fn contact_pairs(&self, lane: usize, report: &mut dyn FnMut(usize)) {
-        let ids = self.contacts.slots().iter().map(|slot| slot.ids[lane]);
+        let cones = self.contacts.extra.cones.slots().iter().map(|slot| slot.ids[lane]);
+        let ids = self.contacts.slots().iter().map(|slot| slot.ids[lane]).chain(cones);
         ids.filter(|&id| id != NO_CONTACT).for_each(|id| report(self.model.contacts[id as usize].law.pair));
     }
 
@@ -400,7 +477,14 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     fn actuator_forces(&self, lane: usize, out: &mut [f64]) {
         out.fill(0.0);
         for (actuator, force) in self.model.actuators.iter().zip(&self.smooth.actuator) {
-            out[actuator.freedom] += force.get(lane) * actuator.gear;
+            let force = force.get(lane) * actuator.gear;
+            match actuator.tendon {
+                None => out[actuator.freedom] += force,
+                Some(t) => {
+                    let entries = out.iter_mut().zip(self.tendons.jacobian(t));
+                    entries.for_each(|(x, j)| *x += force * j.get(lane));
+                }
+            }
         }
         for &(k, [low, high]) in &self.model.force_clamps {
             out[k] = out[k].max(low).min(high);
@@ -417,33 +501,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     }
 
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {
-        out.fill([0.0; 6]);
-        let mut center: Option<(usize, Vec3)> = None;
-        for (s, slot) in self.contacts.slots().iter().enumerate() {
-            let id = slot.ids[lane];
-            if id == NO_CONTACT {
-                continue;
-            }
-            let force = self.slot_force(s, lane);
-            let point = S::embed(&self.model, slot.point.map(|x| x.get(lane)));
-            let [first, second] = self.model.contacts[id as usize].law.bodies;
-            for (body, sign) in [(second, 1.0), (first, -1.0)] {
-                if body == 0 {
-                    continue;
-                }
-                let root = self.model.frames[body].root;
-                let about = match center {
-                    Some((known, about)) if known == root => about,
-                    _ => self.tree_center(body, lane),
-                };
-                center = Some((root, about));
-                let torque = cross(rigid::add(point, rigid::scale(about, -1.0)), force);
-                for i in 0..3 {
-                    out[body][i] += sign * torque[i];
-                    out[body][3 + i] += sign * force[i];
-                }
-            }
-        }
+        self.sum_wrenches(lane, out);
     }
 }
 

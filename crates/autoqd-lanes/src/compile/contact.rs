@@ -3,7 +3,7 @@
 use super::law::Law;
 use super::{Frame, MovingBody};
 use crate::LanesError;
-use crate::model::{ContactPair, Geom, Model, Shape};
+use crate::model::{Cone, ContactPair, Geom, Model, Shape, Softness};
 use crate::rigid::{Pose, Vec3, column, dot, scale};
 
 /// Smallest coefficient of friction.
@@ -100,6 +100,8 @@ pub(crate) struct ContactLaw {
     /// Factor from the regularisation of a single row to that of the pyramid's rows.
     pub(crate) pyramid: f64,
     pub(crate) law: Law,
+    /// Its cone, if the three rows of a sliding contact or the one of a frictionless contact are not enough.
+    pub(crate) cone: Option<ConeLaw>,
     /// Which pair of the model it is, and the bodies that touch.
     pub(crate) pair: usize,
     pub(crate) bodies: [usize; 2],
@@ -113,6 +115,17 @@ impl ContactLaw {
     pub(crate) fn couples_branches(&self) -> bool {
         self.forward != 0 && self.backward != 0
     }
+}
+
+/// An elliptic friction cone, or a pyramid with torsional or rolling friction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConeLaw {
+    /// Directions, the normal included.
+    pub(crate) dimension: usize,
+    /// Coefficients of friction of the directions after the normal.
+    pub(crate) friction: [f64; 5],
+    /// Damping of the directions of friction.
+    pub(crate) friction_damping: f64,
 }
 
 /// A possible contact.
@@ -160,16 +173,47 @@ fn contact_law(
     let ids = geoms.map(|g| g.body);
     let chains = ids.map(|b| bodies[frames[b].body].chain);
     let weight: f64 = ids.iter().map(|&b| model.bodies[b].inverse_weight).sum();
-    let friction = pair.friction.max(LEAST_FRICTION);
+    let friction = pair.friction[0].max(LEAST_FRICTION);
     let squared = friction * friction;
-    let frictional = pair.dimension == 3;
+    let elliptic = model.options.cone == Cone::Elliptic;
+    let frictional = pair.dimension > 1;
+    let law = Law::new(&pair.softness, &model.options)?;
+    let uneven = pair.friction[0] != pair.friction[1];
+    let cone = (pair.dimension > 3 || (frictional && (elliptic || uneven))).then(|| {
+        let own = pair
+            .friction_reference
+            .filter(|_| elliptic)
+            .map(|reference| Softness { reference, ..pair.softness });
+        let friction_law = own.map_or(Ok(law), |own| Law::new(&own, &model.options))?;
+        Ok(ConeLaw {
+            dimension: pair.dimension,
+            friction: pair.friction.map(|f| f.max(LEAST_FRICTION)),
+            friction_damping: friction_law.damping,
+        })
+    });
+    let cone = cone.transpose()?;
+    if cone.is_some() && elliptic {
+        return Ok(ContactLaw {
+            margin: pair.margin,
+            friction,
+            weight,
+            pyramid: 1.0,
+            law,
+            cone,
+            pair: 0,
+            bodies: ids,
+            forward: chains[1] & !chains[0],
+            backward: chains[0] & !chains[1],
+        });
+    }
     Ok(ContactLaw {
         margin: pair.margin,
         friction: if frictional { friction } else { 0.0 },
         weight: if frictional { weight * (1.0 + squared) } else { weight },
         // Without friction the pyramid's four rows coincide and share the weight.
         pyramid: if frictional { 2.0 * squared / model.options.impedance_ratio } else { 4.0 },
-        law: Law::new(&pair.softness, &model.options)?,
+        law,
+        cone,
         pair: 0,
         bodies: ids,
         forward: chains[1] & !chains[0],

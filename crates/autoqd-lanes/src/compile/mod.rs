@@ -1,19 +1,28 @@
 //! From the description of a mechanism to the constants the engine works with.
 
 mod contact;
+mod joints;
 mod law;
 mod planar;
+mod rows;
 mod validate;
 
 use crate::LanesError;
-use crate::model::{Integrator, Joint, JointKind, Model, Options};
+use crate::model::{Cone, Integrator, Model, Options};
 use crate::pattern::Pattern;
 use crate::rigid::{MassProperties, Mat3, Pose, Vec3, rotation};
 use std::ops::Range;
 
-pub(crate) use contact::{Bounds, Contact, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
-pub(crate) use law::{Impedance, Law};
+pub(crate) use contact::{Bounds, ConeLaw, Contact, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
+pub(crate) use joints::{
+    ActivationPlan, ActuatorPlan, BallLimit, FreedomPlan, JointPlan, LimitPlan, Side, Spring,
+};
+pub(crate) use law::Impedance;
 pub(crate) use planar::{PlanarContact, PlanarDrag, PlanarPlan};
+pub(crate) use rows::{BodyPoint, PathPlan, Piece, Referred, RowKind, RowPlan, Scalar, TendonPlan};
+
+/// With as many points every line search along parabolas ends at the minimum.
+pub(crate) const MANY_POINTS: usize = 50;
 
 /// A body that moves relative to its parent, with the bodies welded to it. The first is the world.
 #[derive(Clone, Debug)]
@@ -32,6 +41,8 @@ pub(crate) struct MovingBody {
     /// Bit `k` is set if degree of freedom `k` moves the body.
     pub(crate) chain: u64,
     pub(crate) drag: Option<Drag>,
+    /// Mass that gravity does not pull at, and its centre.
+    pub(crate) lifted: Option<(f64, Vec3)>,
 }
 
 /// Drag of the box that has the body's inertia: coefficients along and about its principal axes.
@@ -71,82 +82,6 @@ impl Drag {
     }
 }
 
-/// A joint and where its coordinates and velocities are.
-#[derive(Clone, Debug)]
-pub(crate) struct JointPlan {
-    pub(crate) kind: JointKind,
-    pub(crate) coordinate: usize,
-    pub(crate) freedom: usize,
-    pub(crate) position: Vec3,
-    pub(crate) axis: Vec3,
-    /// Index and sign of the coordinate axis it is along.
-    pub(crate) aligned: Option<(usize, f64)>,
-    pub(crate) reference: f64,
-}
-
-/// A spring on a joint.
-#[derive(Clone, Debug)]
-pub(crate) struct Spring {
-    pub(crate) kind: JointKind,
-    pub(crate) coordinate: usize,
-    pub(crate) freedom: usize,
-    pub(crate) stiffness: f64,
-    pub(crate) relaxed: Vec<f64>,
-}
-
-/// One degree of freedom.
-#[derive(Clone, Debug)]
-pub(crate) struct FreedomPlan {
-    pub(crate) body: usize,
-    pub(crate) damping: f64,
-    pub(crate) armature: f64,
-}
-
-/// Which end of a range a limit row watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The nearer one: the range is wider than both margins, so both are never active.
-    Nearer,
-    Lower,
-    Upper,
-}
-
-/// A limit of a hinge or a slide.
-#[derive(Clone, Debug)]
-pub(crate) struct LimitPlan {
-    pub(crate) coordinate: usize,
-    pub(crate) freedom: usize,
-    pub(crate) side: Side,
-    pub(crate) range: [f64; 2],
-    pub(crate) margin: f64,
-    pub(crate) weight: f64,
-    pub(crate) law: Law,
-}
-
-/// The largest angle of a ball joint.
-#[derive(Clone, Debug)]
-pub(crate) struct BallLimit {
-    pub(crate) coordinate: usize,
-    pub(crate) freedom: usize,
-    pub(crate) angle: f64,
-    pub(crate) margin: f64,
-    pub(crate) weight: f64,
-    pub(crate) law: Law,
-}
-
-/// An actuator and where it acts.
-#[derive(Clone, Debug)]
-pub(crate) struct ActuatorPlan {
-    pub(crate) coordinate: usize,
-    pub(crate) freedom: usize,
-    pub(crate) gear: f64,
-    pub(crate) gain: f64,
-    /// Absent for a motor.
-    pub(crate) bias: Option<[f64; 3]>,
-    pub(crate) control_range: Option<[f64; 2]>,
-    pub(crate) force_range: Option<[f64; 2]>,
-}
-
 /// A validated model with everything derived from it; shared by all batches that simulate it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -159,6 +94,17 @@ pub struct Compiled {
     pub(crate) limits: Vec<LimitPlan>,
     pub(crate) ball_limits: Vec<BallLimit>,
     pub(crate) actuators: Vec<ActuatorPlan>,
+    /// Whether every actuator is without activation and on a joint.
+    pub(crate) plain_actuators: bool,
+    pub(crate) activations: usize,
+    pub(crate) tendons: Vec<TendonPlan>,
+    /// Constraints beside limits of joints and contacts.
+    pub(crate) rows: Vec<RowPlan>,
+    /// Whether one of them couples two branches of a tree.
+    pub(crate) rows_couple_branches: bool,
+    /// Whether a contact has a cone of its own.
+    pub(crate) cones: bool,
+    extra: bool,
     /// Degree of freedom and bounds of its actuator force.
     pub(crate) force_clamps: Vec<(usize, [f64; 2])>,
     pub(crate) contacts: Vec<Contact>,
@@ -196,20 +142,31 @@ impl Compiled {
     pub fn new(model: &Model) -> Result<Self, LanesError> {
         validate::validate(model)?;
         let (bodies, frames) = moving_bodies(model);
-        let joints = joint_plans(model);
-        let freedoms = freedom_plans(model, &bodies);
+        let joints = joints::joint_plans(model);
+        let freedoms = joints::freedom_plans(model, &bodies);
         let tree = Pattern::tree(&parent_freedoms(&bodies, freedoms.len()));
         let full = Pattern::full(freedoms.len());
         let trees = trees(&bodies);
         let (contacts, outside) = contact::compile(model, &bodies, &frames)?;
+        let parts = rows::Parts { model, joints: &joints, bodies: &bodies, frames: &frames };
+        let tendons = parts.tendons();
+        let rows = parts.rows(&tendons)?;
+        let actuators = joints::actuator_plans(model, &joints);
         let mut compiled = Self {
             options: model.options.clone(),
             coordinates: model.joints.iter().map(|j| j.kind.coordinates()).sum(),
-            springs: springs(model, &joints),
-            limits: limits(model, &joints)?,
-            ball_limits: ball_limits(model, &joints)?,
-            actuators: actuator_plans(model, &joints),
-            force_clamps: force_clamps(model, &joints),
+            springs: joints::springs(model, &joints),
+            limits: joints::limits(model, &joints)?,
+            ball_limits: joints::ball_limits(model, &joints)?,
+            plain_actuators: actuators.iter().all(|a| a.tendon.is_none() && a.state.is_none()),
+            activations: actuators.iter().filter(|a| a.state.is_some()).count(),
+            actuators,
+            rows_couple_branches: rows.iter().any(|row| !is_chain(&tree, row.touched)),
+            cones: contacts.iter().any(|c| c.law.cone.is_some()),
+            extra: !rows.is_empty() || contacts.iter().any(|c| c.law.cone.is_some()),
+            tendons,
+            rows,
+            force_clamps: joints::force_clamps(model, &joints),
             contacts,
             outside,
             implicit_damping: model.options.integrator == Integrator::ImplicitFast
@@ -257,6 +214,11 @@ impl Compiled {
         self.frames.len()
     }
 
+    /// Number of activations of actuators.
+    pub fn activations(&self) -> usize {
+        self.activations
+    }
+
     /// Whether all motion is in one plane, which the engine exploits.
     pub fn is_planar(&self) -> bool {
         self.planar.is_some()
@@ -267,6 +229,23 @@ impl Compiled {
         !self.outside.is_empty()
     }
 
+    /// Whether a line search must go through libmujoco's points, because it may end before its minimum.
+    pub(crate) fn line_search_in_points(&self) -> bool {
+        let curved = self.cones && self.options.cone == Cone::Elliptic;
+        curved || self.options.line_search_iterations < MANY_POINTS
+    }
+
+    /// Whether there are constraints beside limits of joints and contacts with a pyramid of three rows.
+    #[inline(always)]
+    pub(crate) fn has_extra(&self) -> bool {
+        self.extra
+    }
+
+    /// The planar form; the engine asks for it only where there is one.
+    pub(crate) fn plane(&self) -> &PlanarPlan {
+        self.planar.as_ref().expect("planar space is used for planar models only")
+    }
+
     /// The most contacts one world can have at a time.
     pub(crate) fn most_contacts(&self) -> usize {
         let outside = self.contacts.iter().filter(|c| matches!(c.touch, Touch::Outside { .. })).count();
@@ -274,6 +253,14 @@ impl Compiled {
         let known: usize = self.contacts.iter().map(|c| c.touch.most_contacts()).sum();
         known + outside + self.ball_limits.len()
     }
+}
+
+/// Whether degrees of freedom are all on one way from the root.
+fn is_chain(tree: &Pattern, touched: u64) -> bool {
+    highest_bit(touched).is_none_or(|last| {
+        let ancestors = tree.columns(last).iter().fold(1 << last, |bits, k| bits | 1 << k);
+        touched & !ancestors == 0
+    })
 }
 
 /// Welds bodies without joints to their parents. With drag every body keeps its own box, so only what is fixed to
@@ -304,6 +291,7 @@ fn moving_bodies(model: &Model) -> (Vec<MovingBody>, Vec<Frame>) {
                 let placed = in_frame(&own, &in_parent);
                 bodies[parent_body].mass = bodies[parent_body].mass.join(&placed);
             }
+            lift(&mut bodies[parent_body], body, &in_parent);
             (parent_body, in_parent)
         } else {
             let joints = joint..joint + count;
@@ -321,7 +309,9 @@ fn moving_bodies(model: &Model) -> (Vec<MovingBody>, Vec<Frame>) {
                 freedoms: freedom..freedom + size,
                 chain,
                 drag: Drag::new(&own, &model.options),
+                lifted: None,
             });
+            lift(&mut bodies[index], body, &Pose::ORIGIN);
             (joint, freedom) = (joint + count, freedom + size);
             (index, Pose::ORIGIN)
         };
@@ -335,6 +325,17 @@ fn moving_bodies(model: &Model) -> (Vec<MovingBody>, Vec<Frame>) {
         }
     }
     (bodies, frames)
+}
+
+/// Takes a share of a body's weight away; `pose` is where it is welded.
+fn lift(moving: &mut MovingBody, body: &crate::model::Body, pose: &Pose) {
+    let mass = body.mass * body.gravity_compensation;
+    if mass != 0.0 {
+        let (before, center) = moving.lifted.unwrap_or((0.0, [0.0; 3]));
+        let (own, sum) = (pose.point(body.center), before + mass);
+        let middle = std::array::from_fn(|i| (center[i] * before + own[i] * mass) / sum);
+        moving.lifted = Some((sum, middle));
+    }
 }
 
 fn in_frame(mass: &MassProperties, pose: &Pose) -> MassProperties {
@@ -357,6 +358,7 @@ fn world() -> MovingBody {
         freedoms: 0..0,
         chain: 0,
         drag: None,
+        lifted: None,
     }
 }
 
@@ -387,103 +389,4 @@ fn trees(bodies: &[MovingBody]) -> Vec<u64> {
 
 fn highest_bit(chain: u64) -> Option<usize> {
     (chain != 0).then(|| 63 - chain.leading_zeros() as usize)
-}
-
-fn joint_plans(model: &Model) -> Vec<JointPlan> {
-    let (mut coordinate, mut freedom) = (0, 0);
-    let mut plans = Vec::new();
-    for joint in &model.joints {
-        let axis = joint.axis.map(|x| if x.abs() < 1e-15 { 0.0 } else { x });
-        plans.push(JointPlan {
-            kind: joint.kind,
-            coordinate,
-            freedom,
-            position: joint.position,
-            axis,
-            aligned: (0..3).find(|&k| axis[k].abs() == 1.0).map(|k| (k, axis[k])),
-            reference: joint.reference,
-        });
-        coordinate += joint.kind.coordinates();
-        freedom += joint.kind.freedoms();
-    }
-    plans
-}
-
-fn freedom_plans(model: &Model, bodies: &[MovingBody]) -> Vec<FreedomPlan> {
-    let mut body_of = vec![0; model.freedoms.len()];
-    for (b, body) in bodies.iter().enumerate() {
-        body.freedoms.clone().for_each(|k| body_of[k] = b);
-    }
-    let plan = |(f, body): (&crate::model::Freedom, usize)| FreedomPlan {
-        body,
-        damping: f.damping,
-        armature: f.armature,
-    };
-    model.freedoms.iter().zip(body_of).map(plan).collect()
-}
-
-fn springs(model: &Model, plans: &[JointPlan]) -> Vec<Spring> {
-    let spring = |(joint, plan): (&Joint, &JointPlan)| Spring {
-        kind: joint.kind,
-        coordinate: plan.coordinate,
-        freedom: plan.freedom,
-        stiffness: joint.stiffness,
-        relaxed: joint.spring_reference.clone(),
-    };
-    model.joints.iter().zip(plans).filter(|(j, _)| j.stiffness != 0.0).map(spring).collect()
-}
-
-fn limits(model: &Model, plans: &[JointPlan]) -> Result<Vec<LimitPlan>, LanesError> {
-    let mut rows = Vec::new();
-    for (joint, plan) in model.joints.iter().zip(plans) {
-        let (Some(limit), JointKind::Hinge | JointKind::Slide) = (&joint.limit, joint.kind) else { continue };
-        let wide = limit.range[1] - limit.range[0] >= 2.0 * limit.margin;
-        let sides: &[Side] = if wide { &[Side::Nearer] } else { &[Side::Lower, Side::Upper] };
-        for &side in sides {
-            rows.push(LimitPlan {
-                coordinate: plan.coordinate,
-                freedom: plan.freedom,
-                side,
-                range: limit.range,
-                margin: limit.margin,
-                weight: model.freedoms[plan.freedom].inverse_weight,
-                law: Law::new(&limit.softness, &model.options)?,
-            });
-        }
-    }
-    Ok(rows)
-}
-
-fn ball_limits(model: &Model, plans: &[JointPlan]) -> Result<Vec<BallLimit>, LanesError> {
-    let mut rows = Vec::new();
-    for (joint, plan) in model.joints.iter().zip(plans) {
-        let (Some(limit), JointKind::Ball) = (&joint.limit, joint.kind) else { continue };
-        rows.push(BallLimit {
-            coordinate: plan.coordinate,
-            freedom: plan.freedom,
-            angle: limit.range[0].max(limit.range[1]),
-            margin: limit.margin,
-            weight: model.freedoms[plan.freedom].inverse_weight,
-            law: Law::new(&limit.softness, &model.options)?,
-        });
-    }
-    Ok(rows)
-}
-
-fn actuator_plans(model: &Model, plans: &[JointPlan]) -> Vec<ActuatorPlan> {
-    let plan = |a: &crate::model::Actuator| ActuatorPlan {
-        coordinate: plans[a.joint].coordinate,
-        freedom: plans[a.joint].freedom,
-        gear: a.gear,
-        gain: a.gain,
-        bias: (a.bias != [0.0; 3]).then_some(a.bias),
-        control_range: a.control_range,
-        force_range: a.force_range,
-    };
-    model.actuators.iter().map(plan).collect()
-}
-
-fn force_clamps(model: &Model, plans: &[JointPlan]) -> Vec<(usize, [f64; 2])> {
-    let clamp = |(joint, plan): (&Joint, &JointPlan)| Some((plan.freedom, joint.actuator_force_range?));
-    model.joints.iter().zip(plans).filter_map(clamp).collect()
 }

@@ -1,6 +1,6 @@
 //! Mechanisms that move in one plane: three numbers per spatial vector instead of six.
 
-use super::{Compiled, MovingBody, Touch};
+use super::{Compiled, MovingBody, PathPlan, RowKind, RowPlan, TendonPlan, Touch};
 use crate::model::JointKind;
 use crate::rigid::{Vec3, column};
 
@@ -68,8 +68,22 @@ pub(crate) struct PlanarPlan {
 }
 
 impl PlanarPlan {
+    /// A vector of the plane in three dimensions.
+    pub(crate) fn embed(&self, v: Vec2) -> Vec3 {
+        let mut out = [0.0; 3];
+        (out[(self.normal + 1) % 3], out[(self.normal + 2) % 3]) = (v[0], v[1]);
+        out
+    }
+
     /// The planar form, if every joint moves in one coordinate plane and every contact force lies in it.
     pub(super) fn detect(model: &Compiled) -> Option<Self> {
+        // What needs the motion of points is there in three dimensions only.
+        let points = |row: &RowPlan| matches!(row.kind, RowKind::Points { .. } | RowKind::Frames { .. });
+        let spatial = |tendon: &TendonPlan| matches!(tendon.path, PathPlan::Spatial(_));
+        let lifted = model.bodies.iter().any(|b| b.lifted.is_some());
+        if model.cones || lifted || model.rows.iter().any(points) || model.tendons.iter().any(spatial) {
+            return None;
+        }
         (0..3).find_map(|normal| Self::in_plane(model, normal))
     }
 

@@ -1,7 +1,7 @@
 //! A model is checked once, so that the engine does not have to.
 
 use crate::LanesError;
-use crate::model::{JointKind, Model};
+use crate::model::{Coupling, JointKind, Model, Path, Transmission, Waypoint};
 
 /// Degrees of freedom fit the bits of a word.
 const MOST_FREEDOMS: usize = 64;
@@ -21,10 +21,59 @@ pub(super) fn validate(model: &Model) -> Result<(), LanesError> {
     bodies(model)?;
     joints(model)?;
     contacts(model)?;
+    tendons(model)?;
+    equalities(model)?;
     for (i, actuator) in model.actuators.iter().enumerate() {
-        let kind = model.joints.get(actuator.joint).map(|j| j.kind);
-        if !matches!(kind, Some(JointKind::Hinge | JointKind::Slide)) {
-            return invalid(format!("actuator {i} does not act on a hinge or a slide"));
+        match actuator.transmission {
+            Transmission::Joint(j) if !is_scalar(model, j) => {
+                return invalid(format!("actuator {i} does not act on a hinge or a slide"));
+            }
+            Transmission::Tendon(t) if t >= model.tendons.len() => {
+                return invalid(format!("actuator {i} acts on tendon {t}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a joint exists and is a hinge or a slide.
+fn is_scalar(model: &Model, joint: usize) -> bool {
+    let kind = model.joints.get(joint).map(|j| j.kind);
+    matches!(kind, Some(JointKind::Hinge | JointKind::Slide))
+}
+
+fn tendons(model: &Model) -> Result<(), LanesError> {
+    for (i, tendon) in model.tendons.iter().enumerate() {
+        let known = match &tendon.path {
+            Path::Fixed(terms) => terms.iter().all(|&(joint, _)| is_scalar(model, joint)),
+            Path::Spatial(waypoints) => waypoints.iter().all(|w| match w {
+                Waypoint::Point { body, .. } => *body < model.bodies.len(),
+                Waypoint::Pulley(divisor) => *divisor > 0.0,
+            }),
+        };
+        if !known {
+            return invalid(format!("the path of tendon {i}"));
+        }
+    }
+    Ok(())
+}
+
+fn equalities(model: &Model) -> Result<(), LanesError> {
+    for (i, equality) in model.equalities.iter().enumerate() {
+        let known = match equality.coupling {
+            Coupling::Joints { first, second, .. } => {
+                is_scalar(model, first) && second.is_none_or(|j| is_scalar(model, j))
+            }
+            Coupling::Tendons { first, second, .. } => {
+                first < model.tendons.len() && second.is_none_or(|t| t < model.tendons.len())
+            }
+            Coupling::Points { bodies, .. } | Coupling::Frames { bodies, .. } => {
+                bodies.iter().all(|&b| b < model.bodies.len())
+            }
+        };
+        if !known {
+            return invalid(format!("equality constraint {i}"));
         }
     }
     Ok(())
@@ -91,7 +140,7 @@ fn contacts(model: &Model) -> Result<(), LanesError> {
             return invalid(format!("a contact pair of geoms {:?}", pair.geoms));
         }
         let names = pair.geoms.map(|g| &model.geoms[g].name);
-        if !matches!(pair.dimension, 1 | 3) {
+        if !matches!(pair.dimension, 1 | 3 | 4 | 6) {
             return Err(LanesError::Unsupported {
                 what: format!("condim {} between '{}' and '{}'", pair.dimension, names[0], names[1]),
             });

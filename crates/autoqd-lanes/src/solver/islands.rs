@@ -5,8 +5,10 @@
 
 use super::Problem;
 use crate::compile::Compiled;
-use crate::constraint::lanes_of;
+use crate::extra::Part;
+use crate::extra::cone::{Basis, DIRECTIONS};
 use crate::kernels::Kernels;
+use crate::respond::lanes_of;
 use crate::simd::{LANES, Lane, Mask};
 
 /// Work space for models of several trees.
@@ -23,6 +25,17 @@ pub(crate) struct Islands<F> {
     limit_residuals: Vec<[F; 2]>,
     slot_weights: Vec<F>,
     slot_residuals: Vec<[[F; 4]; 2]>,
+    row_weights: Vec<F>,
+    row_residuals: Vec<[F; 2]>,
+    cones: Vec<ConeStart<F>>,
+}
+
+/// Weights, and residuals at the start and at the end, of a contact with a cone.
+#[derive(Clone, Copy)]
+struct ConeStart<F> {
+    weights: Basis<F>,
+    middle: F,
+    residuals: [Basis<F>; 2],
 }
 
 impl<F: Lane> Islands<F> {
@@ -31,6 +44,12 @@ impl<F: Lane> Islands<F> {
             true => (model.freedoms(), model.limits.len(), model.most_contacts()),
             false => (0, 0, 0),
         };
+        let rows = match model.islands {
+            true => model.rows.iter().map(|row| row.kind.rows()).sum(),
+            false => 0,
+        };
+        let (zero, zeros) = (F::zero(), [F::zero(); DIRECTIONS]);
+        let cone = ConeStart { weights: zeros, middle: zero, residuals: [zeros; 2] };
         let column = |n: usize| vec![F::zero(); n];
         Self {
             members: std::array::from_fn(|_| Vec::with_capacity(model.trees.len())),
@@ -42,6 +61,9 @@ impl<F: Lane> Islands<F> {
             limit_residuals: vec![[F::zero(); 2]; limits],
             slot_weights: column(slots),
             slot_residuals: vec![[[F::zero(); 4]; 2]; slots],
+            row_weights: column(rows),
+            row_residuals: vec![[zero; 2]; rows],
+            cones: vec![cone; if model.cones { slots } else { 0 }],
         }
     }
 
@@ -88,6 +110,15 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 islands.slot_weights[i] = slot.weight;
                 islands.slot_residuals[i] = [slot.residuals; 2];
             }
+            let extra = &self.contacts.extra;
+            for (i, row) in extra.rows.rows().iter().enumerate() {
+                islands.row_weights[i] = row.weight;
+                islands.row_residuals[i] = [row.residual; 2];
+            }
+            for (i, slot) in extra.cones.slots().iter().enumerate() {
+                let residuals = [slot.residuals; 2];
+                islands.cones[i] = ConeStart { weights: slot.weights, middle: slot.middle, residuals };
+            }
         }
         for pass in 0..passes {
             let mut trace = F::zero();
@@ -119,6 +150,23 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             slot.weight = islands.slot_weights[i];
             slot.residuals = islands.slot_residuals[i][1];
         }
+        if self.model.has_extra() {
+            self.restore_extra();
+        }
+    }
+
+    /// Gives the other constraints their weights and final residuals back, and the forces that belong to them.
+    fn restore_extra(&mut self) {
+        let (islands, extra) = (&self.newton.islands, &mut self.contacts.extra);
+        for (i, row) in extra.rows.rows_mut().iter_mut().enumerate() {
+            row.weight = islands.row_weights[i];
+            row.residual = islands.row_residuals[i][1];
+        }
+        for (i, slot) in extra.cones.slots_mut().iter_mut().enumerate() {
+            (slot.weights, slot.middle) = (islands.cones[i].weights, islands.cones[i].middle);
+            slot.residuals = islands.cones[i].residuals[1];
+        }
+        F::extra(extra, Part::Forces { force: &mut [] });
     }
 
     fn find_islands(&mut self) {
@@ -131,6 +179,14 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         }
         for slot in self.contacts.slots() {
             let acting = F::zero().lt(slot.weight).bits();
+            lanes_of(acting).for_each(|lane| islands.couple(lane, trees, slot.touched_by(lane)));
+        }
+        for row in self.contacts.extra.rows.rows() {
+            let acting = F::zero().lt(row.weight).bits();
+            lanes_of(acting).for_each(|lane| islands.couple(lane, trees, row.touched));
+        }
+        for slot in self.contacts.extra.cones.slots() {
+            let acting = F::zero().lt(slot.weights[1]).bits();
             lanes_of(acting).for_each(|lane| islands.couple(lane, trees, slot.touched_by(lane)));
         }
     }
@@ -153,6 +209,27 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             slot.weight = islands.slot_weights[i].keep(F::Mask::from_bits(inside));
             slot.residuals = islands.slot_residuals[i][0];
         }
+        let extra = &mut self.contacts.extra;
+        for (i, row) in extra.rows.rows_mut().iter_mut().enumerate() {
+            // Any of its degrees of freedom will do: all are in one island.
+            let inside = islands.lanes_with(pass, row.touched.trailing_zeros() as usize);
+            row.weight = islands.row_weights[i].keep(F::Mask::from_bits(inside));
+            row.residual = islands.row_residuals[i][0];
+        }
+        for (i, slot) in extra.cones.slots_mut().iter_mut().enumerate() {
+            let mut inside = 0;
+            for lane in 0..LANES {
+                let touched = slot.touched_by(lane);
+                let member = islands.members[lane].get(pass).is_some_and(|island| island & touched != 0);
+                inside |= u8::from(member) << lane;
+            }
+            let (mask, start) = (F::Mask::from_bits(inside), &islands.cones[i]);
+            for d in 0..DIRECTIONS {
+                slot.weights[d] = start.weights[d].keep(mask);
+            }
+            slot.middle = start.middle.keep(mask);
+            slot.residuals = start.residuals[0];
+        }
     }
 
     fn keep_results_of(&mut self, pass: usize) {
@@ -172,6 +249,16 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         for (i, slot) in self.contacts.slots().iter().enumerate() {
             let inside = F::zero().lt(slot.weight);
             for (kept, &residual) in islands.slot_residuals[i][1].iter_mut().zip(&slot.residuals) {
+                *kept = F::select(inside, residual, *kept);
+            }
+        }
+        for (i, row) in self.contacts.extra.rows.rows().iter().enumerate() {
+            let kept = &mut islands.row_residuals[i][1];
+            *kept = F::select(F::zero().lt(row.weight), row.residual, *kept);
+        }
+        for (i, slot) in self.contacts.extra.cones.slots().iter().enumerate() {
+            let inside = F::zero().lt(slot.weights[1]);
+            for (kept, &residual) in islands.cones[i].residuals[1].iter_mut().zip(&slot.residuals) {
                 *kept = F::select(inside, residual, *kept);
             }
         }

@@ -7,17 +7,14 @@
 mod islands;
 mod line_search;
 
-use crate::compile::Compiled;
-use crate::constraint::{Contacts, LimitRow, Limits, Slot, times};
+use crate::compile::{Compiled, MANY_POINTS};
+use crate::constraint::{Contacts, Limits, times};
+use crate::extra::Part;
 use crate::kernels::Kernels;
 use crate::packed;
 use crate::pattern::Pattern;
 use crate::simd::{Lane, Mask};
 use islands::Islands;
-use line_search::limited_step;
-
-/// With as many points every line search ends at the minimum.
-const MANY_POINTS: usize = 50;
 
 /// Quantities of the smooth dynamics the solver starts from.
 pub(crate) struct Smooth<F> {
@@ -100,12 +97,16 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     #[inline(always)]
     pub(crate) fn solve(&mut self) {
         let model = self.model;
-        if self.limits.rows().is_empty() && self.contacts.slots().is_empty() {
+        let nothing = self.limits.rows().is_empty() && self.contacts.slots().is_empty();
+        if nothing && (!model.has_extra() || self.contacts.extra.is_empty()) {
             self.acceleration.copy_from_slice(&self.smooth.acceleration);
             self.newton.force.fill(F::zero());
             return;
         }
-        let constrained = self.limits.lanes | self.contacts.lanes();
+        let mut constrained = self.limits.lanes | self.contacts.lanes();
+        if model.has_extra() {
+            constrained |= self.contacts.extra.lanes();
+        }
         let running = self.start(constrained).and(F::Mask::from_bits(self.live & constrained));
         if model.islands {
             self.solve_islands(running);
@@ -184,6 +185,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 free_cost = add_cost(free_cost, weight, slot.at_smooth[i]);
             }
         }
+        if self.model.has_extra() {
+            let costs = F::extra(&mut self.contacts.extra, Part::Start { warm, free });
+            warm_cost = warm_cost + costs[0];
+            free_cost = free_cost + costs[1];
+        }
         let cold = free_cost.lt(warm_cost).or(F::Mask::from_bits(!constrained));
         for k in 0..warm.len() {
             self.acceleration[k] = F::select(cold, free[k], warm[k]);
@@ -196,6 +202,9 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             for i in 0..Contacts::<F, D>::ROWS {
                 slot.residuals[i] = F::select(cold, slot.at_smooth[i], slot.at_warm[i]);
             }
+        }
+        if self.model.has_extra() {
+            F::extra(&mut self.contacts.extra, Part::Choose { cold });
         }
         F::select(cold, free_cost, warm_cost).lt(F::splat(f64::INFINITY))
     }
@@ -241,8 +250,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 mu * mu * second,
             ];
         }
+        if self.model.has_extra() {
+            F::extra(&mut self.contacts.extra, Part::Forces { force: &mut newton.force });
+        }
+        let force = &newton.force[..];
         let mut squared = zero;
-        let forces = self.smooth.force.iter().zip(&*force);
+        let forces = self.smooth.force.iter().zip(force);
         for ((g, ma), (smooth, constraint)) in
             newton.gradient.iter_mut().zip(&newton.mass_acceleration).zip(forces)
         {
@@ -266,7 +279,8 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     fn newton_direction(&mut self) -> F {
         let model = self.model;
         // A full matrix gives the same bits where it has the tree's entries: the others add exact zeros.
-        let pattern = if self.contacts.couples_branches { &model.full } else { &model.tree };
+        let couples = self.contacts.couples_branches || model.rows_couple_branches;
+        let pattern = if couples { &model.full } else { &model.tree };
         self.assemble(pattern);
         let newton = &mut *self.newton;
         let entries = pattern.entries();
@@ -308,6 +322,9 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             let diagonal = &mut hessian[pattern.diagonal(row.freedom)];
             *diagonal = *diagonal + row.weight.keep(row.residual.lt(zero));
         }
+        if self.model.has_extra() {
+            F::extra(&mut self.contacts.extra, Part::Assemble { pattern, hessian });
+        }
     }
 
     /// Moves along the direction to the minimum in the running lanes; returns the decrease of the cost.
@@ -323,6 +340,10 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(direction.len())) {
             slot.slopes = times(jacobian, slot.friction, direction);
         }
+        let extra = self.model.has_extra();
+        if extra {
+            F::extra(&mut self.contacts.extra, Part::Slopes { direction });
+        }
         let zero = F::zero();
         let (mut linear, mut quadratic, mut length) = (zero, zero, zero);
         let forces = newton.mass_acceleration.iter().zip(&self.smooth.force);
@@ -333,17 +354,18 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         }
         let options = &self.model.options;
         let tolerance = length.sqrt() * F::splat(options.tolerance * options.line_search_tolerance) * trace;
-        let (rows, slots) = (self.limits.rows_mut(), self.contacts.slots_mut());
         let most = options.line_search_iterations;
-        let step = if most < MANY_POINTS {
-            limited_step(rows, slots, [linear, quadratic], tolerance, running, most)
+        let step = if self.model.line_search_in_points() {
+            self.sequence_of_points([linear, quadratic], tolerance, running, most)
         } else {
-            exact_step(rows, slots, [linear, quadratic], tolerance, running, most)
+            self.exact_step([linear, quadratic], tolerance, running, most)
         };
         let step = step.keep(running);
+        let newton = &mut *self.newton;
+        let (rows, slots) = (self.limits.rows_mut(), self.contacts.slots_mut());
         let half = F::splat(0.5);
         let mut change = (step * step).mul_add(quadratic * half, step * linear);
-        for (k, p) in direction.iter().enumerate() {
+        for (k, p) in newton.direction.iter().enumerate() {
             self.acceleration[k] = step.mul_add(*p, self.acceleration[k]);
             newton.mass_acceleration[k] = step.mul_add(newton.mass_direction[k], newton.mass_acceleration[k]);
         }
@@ -359,6 +381,9 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 slot.residuals[i] = step.mul_add(slot.slopes[i], old);
                 change = add_change(change, weight, old, slot.residuals[i]);
             }
+        }
+        if extra {
+            change = change + F::extra(&mut self.contacts.extra, Part::Advance { step })[0];
         }
         -change
     }
@@ -376,14 +401,6 @@ fn add_cost<F: Lane>(cost: F, weight: F, z: F) -> F {
 fn add_change<F: Lane>(change: F, weight: F, old: F, new: F) -> F {
     let (old, new) = (old.min(F::zero()), new.min(F::zero()));
     weight.mul_add(new * new - old * old, change)
-}
-
-/// Adds the slope and curvature along the direction of one row at a step.
-#[inline(always)]
-fn add_row<F: Lane>((slope, curvature): (F, F), step: F, (weight, row_slope, residual): (F, F, F)) -> (F, F) {
-    let z = step.mul_add(row_slope, residual);
-    let weighted = (weight * row_slope).keep(z.lt(F::zero()));
-    (weighted.mul_add(z, slope), weighted.mul_add(row_slope, curvature))
 }
 
 /// x + a . b
@@ -424,47 +441,4 @@ fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
     } else {
         [w[3].mul_add(j[D - 1], normal), first, w[4].mul_add(j[D - 1], w[3] * j[0])]
     }
-}
-
-/// The step at which the derivative along the direction vanishes: Newton's method, kept inside a bracket.
-#[inline(always)]
-fn exact_step<F: Lane, const D: usize>(
-    limits: &[LimitRow<F>],
-    slots: &[Slot<F, D>],
-    [linear, quadratic]: [F; 2],
-    tolerance: F,
-    running: F::Mask,
-    most: usize,
-) -> F {
-    let zero = F::zero();
-    let far = F::splat(1e30);
-    // The quadratic model at the start is exact, so its minimum is the first point.
-    let (mut step, mut low, mut high) = (F::one(), zero, far);
-    let mut searching = running;
-    for _ in 0..most {
-        let mut sums = (step.mul_add(quadratic, linear), quadratic);
-        for row in limits {
-            sums = add_row(sums, step, (row.weight, row.slope, row.residual));
-        }
-        for slot in slots {
-            for i in 0..Contacts::<F, D>::ROWS {
-                let weight = Contacts::<F, D>::multiplied(i, slot.weight);
-                sums = add_row(sums, step, (weight, slot.slopes[i], slot.residuals[i]));
-            }
-        }
-        let (slope, curvature) = sums;
-        searching = searching.and(tolerance.le(slope.abs()));
-        if !searching.any() {
-            break;
-        }
-        let downhill = slope.lt(zero);
-        low = F::select(downhill, step, low);
-        high = F::select(downhill, high, step);
-        let next = step - slope / curvature;
-        let inside = low.lt(next).and(next.lt(high));
-        searching = searching.and(inside.or(high.lt(far)));
-        let next = F::select(inside, next, (low + high) * F::splat(0.5));
-        step = F::select(searching, next, step);
-    }
-    step
 }

@@ -2,6 +2,7 @@
 
 use super::super::{Locomotion, Recipe};
 use super::convert::convert;
+use super::sensors::Sensors;
 use super::side_by_side::{SideBySide, stream};
 use super::worlds::LaneWorlds;
 use crate::mujoco::{CollisionFunctions, Model};
@@ -24,6 +25,8 @@ pub(crate) struct Prepared {
     pub pair_geoms: Vec<[usize; 2]>,
     /// Whether libmujoco finds the contacts of a pair by an iteration.
     pub iterated_contacts: bool,
+    /// The sensors, if the task reads any.
+    pub sensors: Option<Sensors>,
 }
 
 /// Eight worlds whose contacts libmujoco finds where the engine has no formula.
@@ -77,16 +80,14 @@ impl Choice {
 
 fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
     let backend = Backend::best().ok_or("this CPU has no fused multiply-add")?;
-    let needs = recipe.needs;
-    let lacking = [
-        (recipe.physics.is_some(), "physics that are drawn for every episode ([randomisation])"),
-        (needs.sensors, "a task that reads sensors"),
-        (needs.body_inertias, "an observation of the bodies' inertias"),
-        (needs.body_velocities, "an observation of the bodies' velocities"),
-    ];
-    if let Some((_, what)) = lacking.iter().find(|(needed, _)| *needed) {
+    if recipe.physics.is_some() {
+        let what = "physics that are drawn for every episode ([randomisation])";
         return Err(format!("{what} is not supported by the lanes engine yet"));
     }
+    let sensors = match recipe.needs.sensors {
+        true => Some(Sensors::new(&recipe.model).map_err(|e| e.to_string())?),
+        false => None,
+    };
     let converted = convert(&recipe.model).map_err(|e| e.to_string())?;
     let compiled = Compiled::new(&converted.model).map_err(|e| e.to_string())?;
     let foot = |geoms: &[usize; 2]| {
@@ -113,6 +114,7 @@ fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
         followed_of_pair,
         pair_geoms,
         iterated_contacts,
+        sensors,
     })
 }
 
@@ -190,8 +192,15 @@ fn refused(recipe: &Recipe, reason: &str) -> EnvError {
 
 /// Which simulator [`make_worlds`] uses and why.
 pub(crate) fn physics_note(recipe: &Recipe, physics: Physics) -> String {
-    let lanes =
-        |prepared: &Prepared| format!("lanes engine ({}, {LANES} worlds at a time)", prepared.backend);
+    let solver = match super::convert::has_newton(&recipe.model) {
+        true => "",
+        false => {
+            "; constraints by Newton's method in place of PGS, so that steps differ from libmujoco's by what PGS leaves"
+        }
+    };
+    let lanes = |prepared: &Prepared| {
+        format!("lanes engine ({}, {LANES} worlds at a time){solver}", prepared.backend)
+    };
     match physics {
         Physics::Reference => "libmujoco".to_string(),
         Physics::Lanes => match recipe.lanes.prepared(recipe) {

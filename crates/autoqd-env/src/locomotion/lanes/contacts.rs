@@ -52,15 +52,15 @@ fn geom(model: &Model, g: usize) -> Geom {
 
 fn pairs(model: &Model) -> Result<Vec<ContactPair>, LanesError> {
     let explicit = model.pair_geom1().len();
-    let filtered = colliding_pairs(model);
-    if explicit > 0 && !filtered.is_empty() {
-        let what = "a mixture of explicit contact pairs and geoms that collide by their masks".to_string();
-        return Err(LanesError::Unsupported { what });
+    let mut pairs: Vec<_> = (0..explicit).map(|p| explicit_pair(model, p)).collect::<Result<_, _>>()?;
+    // An explicit pair takes the place of one by the masks.
+    let known: Vec<[usize; 2]> = pairs.iter().map(|p| p.geoms).collect();
+    for (a, b) in colliding_pairs(model) {
+        if !known.contains(&ordered(model, a, b)) {
+            pairs.push(filtered_pair(model, a, b)?);
+        }
     }
-    if explicit > 0 {
-        return (0..explicit).map(|p| explicit_pair(model, p)).collect();
-    }
-    filtered.into_iter().map(|(a, b)| filtered_pair(model, a, b)).collect()
+    Ok(pairs)
 }
 
 /// The order in which MuJoCo hands two geoms to its collision functions: by type, planes first.
@@ -69,12 +69,6 @@ fn ordered(model: &Model, a: usize, b: usize) -> [usize; 2] {
 }
 
 fn explicit_pair(model: &Model, p: usize) -> Result<ContactPair, LanesError> {
-    let friction = model.pair_friction()[p];
-    if friction[0] != friction[1] && model.pair_dim()[p] > 1 {
-        let what =
-            format!("friction that differs by direction of {}", named(model, Object::mjOBJ_PAIR, "pair", p));
-        return Err(LanesError::Unsupported { what });
-    }
     if model.pair_adhesion()[p] != 0.0 {
         let what = format!("adhesion of {}", named(model, Object::mjOBJ_PAIR, "pair", p));
         return Err(LanesError::Unsupported { what });
@@ -83,10 +77,16 @@ fn explicit_pair(model: &Model, p: usize) -> Result<ContactPair, LanesError> {
     Ok(ContactPair {
         geoms: ordered(model, a, b),
         dimension: model.pair_dim()[p] as usize,
-        friction: friction[0],
+        friction: model.pair_friction()[p],
+        friction_reference: Some(model.pair_solreffriction()[p]).filter(|r| *r != [0.0; 2]),
         margin: model.pair_margin()[p],
         softness: Softness { reference: model.pair_solref()[p], impedance: model.pair_solimp()[p] },
     })
+}
+
+/// Sliding, torsional and rolling friction of all five directions.
+fn directions([slide, spin, roll]: [f64; 3]) -> [f64; 5] {
+    [slide, slide, spin, roll, roll]
 }
 
 fn filtered_pair(model: &Model, a: usize, b: usize) -> Result<ContactPair, LanesError> {
@@ -106,7 +106,8 @@ fn filtered_pair(model: &Model, a: usize, b: usize) -> Result<ContactPair, Lanes
         return Ok(ContactPair {
             geoms,
             dimension: model.geom_condim()[g] as usize,
-            friction: model.geom_friction()[g][0],
+            friction: directions(model.geom_friction()[g]),
+            friction_reference: None,
             margin,
             softness: Softness { reference: model.geom_solref()[g], impedance: model.geom_solimp()[g] },
         });
@@ -115,7 +116,10 @@ fn filtered_pair(model: &Model, a: usize, b: usize) -> Result<ContactPair, Lanes
     Ok(ContactPair {
         geoms,
         dimension: model.geom_condim()[a].max(model.geom_condim()[b]) as usize,
-        friction: model.geom_friction()[a][0].max(model.geom_friction()[b][0]),
+        friction: directions(std::array::from_fn(|i| {
+            model.geom_friction()[a][i].max(model.geom_friction()[b][i])
+        })),
+        friction_reference: None,
         margin,
         softness: Softness {
             reference: mix_solref(&model.geom_solref()[a], &model.geom_solref()[b], mix),

@@ -2,10 +2,11 @@
 
 use super::contacts;
 use super::support;
-use crate::mujoco::Model;
+use crate::mujoco::{Model, Object};
 use autoqd_lanes::LanesError;
 use autoqd_lanes::model as lanes;
-use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtJoint};
+use mujoco_rs::prelude::{MjtDisableBit as Disable, MjtDyn, MjtEq, MjtJoint, MjtTrn, MjtWrap};
+use std::sync::Arc;
 
 /// A model for the engine, and libmujoco's geoms of each of its contact pairs.
 pub(crate) struct Converted {
@@ -22,12 +23,32 @@ pub(crate) fn convert(model: &Model) -> Result<Converted, LanesError> {
         bodies: bodies(model),
         joints: joints(model),
         freedoms: freedoms(model),
+        tendons: tendons(model),
+        equalities: equalities(model),
         actuators: actuators(model),
         geoms: contacts.geoms,
         pairs: contacts.pairs,
     };
     Ok(Converted { model: converted, pair_geoms: contacts.pair_geoms })
 }
+
+/// The model that libmujoco must simulate to agree with the lanes engine, which has Newton's method only.
+pub(super) fn comparable(model: &Arc<Model>) -> Arc<Model> {
+    if has_newton(model) {
+        return Arc::clone(model);
+    }
+    let mut other = Model::clone(model);
+    other.opt_mut().solver = NEWTON;
+    Arc::new(other)
+}
+
+/// Whether libmujoco solves the model by Newton's method as the engine does.
+pub(super) fn has_newton(model: &Model) -> bool {
+    model.opt().solver == NEWTON
+}
+
+/// The number of Newton's method among libmujoco's solvers.
+const NEWTON: i32 = 2;
 
 /// Whether a standard feature is switched off.
 pub(super) fn disabled(model: &Model, bit: Disable) -> bool {
@@ -47,6 +68,7 @@ fn options(model: &Model) -> lanes::Options {
         }
     };
     lanes::Options {
+        cone: if opt.cone == 0 { lanes::Cone::Pyramidal } else { lanes::Cone::Elliptic },
         timestep: opt.timestep,
         integrator,
         gravity: if disabled(model, Disable::mjDSBL_GRAVITY) { [0.0; 3] } else { opt.gravity },
@@ -71,6 +93,8 @@ fn bodies(model: &Model) -> Vec<lanes::Body> {
         mass: model.body_mass()[i],
         inertia: model.body_inertia()[i],
         inverse_weight: model.body_invweight0()[i][0],
+        inverse_weight_of_rotation: model.body_invweight0()[i][1],
+        gravity_compensation: model.body_gravcomp()[i],
     };
     (0..model.body_mass().len()).map(body).collect()
 }
@@ -109,12 +133,115 @@ fn joint(model: &Model, j: usize) -> lanes::Joint {
 
 fn freedoms(model: &Model) -> Vec<lanes::Freedom> {
     let damped = !disabled(model, Disable::mjDSBL_DAMPER);
+    let rubs = has_friction_loss(model);
     let freedom = |k: usize| lanes::Freedom {
         damping: if damped { model.dof_damping()[k] } else { 0.0 },
         armature: model.dof_armature()[k],
         inverse_weight: model.dof_invweight0()[k],
+        friction_loss: if rubs { model.dof_frictionloss()[k] } else { 0.0 },
+        friction_softness: softness(model.dof_solref()[k], model.dof_solimp()[k]),
     };
     (0..model.dof_damping().len()).map(freedom).collect()
+}
+
+fn softness(reference: [f64; 2], impedance: [f64; 5]) -> lanes::Softness {
+    lanes::Softness { reference, impedance }
+}
+
+fn has_friction_loss(model: &Model) -> bool {
+    !disabled(model, Disable::mjDSBL_FRICTIONLOSS) && !disabled(model, Disable::mjDSBL_CONSTRAINT)
+}
+
+fn tendons(model: &Model) -> Vec<lanes::Tendon> {
+    let off = |bit: Disable| disabled(model, bit);
+    let limits = !off(Disable::mjDSBL_LIMIT) && !off(Disable::mjDSBL_CONSTRAINT);
+    let tendon = |t: usize| lanes::Tendon {
+        path: path(model, t),
+        stiffness: if off(Disable::mjDSBL_SPRING) { 0.0 } else { model.tendon_stiffness()[t] },
+        relaxed: model.tendon_lengthspring()[t],
+        damping: if off(Disable::mjDSBL_DAMPER) { 0.0 } else { model.tendon_damping()[t] },
+        limit: (limits && model.tendon_limited()[t]).then(|| lanes::Limit {
+            range: model.tendon_range()[t],
+            margin: model.tendon_margin()[t],
+            softness: softness(model.tendon_solref_lim()[t], model.tendon_solimp_lim()[t]),
+        }),
+        friction_loss: if has_friction_loss(model) { model.tendon_frictionloss()[t] } else { 0.0 },
+        friction_softness: softness(model.tendon_solref_fri()[t], model.tendon_solimp_fri()[t]),
+        inverse_weight: model.tendon_invweight0()[t],
+        reference_length: model.tendon_length0()[t],
+    };
+    (0..model.tendon_adr().len()).map(tendon).collect()
+}
+
+fn path(model: &Model, tendon: usize) -> lanes::Path {
+    let start = model.tendon_adr()[tendon] as usize;
+    let wraps = start..start + model.tendon_num()[tendon] as usize;
+    let object = |w: usize| model.wrap_objid()[w] as usize;
+    if model.wrap_type()[start] == MjtWrap::mjWRAP_JOINT {
+        return lanes::Path::Fixed(wraps.map(|w| (object(w), model.wrap_prm()[w])).collect());
+    }
+    let waypoint = |w: usize| match model.wrap_type()[w] {
+        MjtWrap::mjWRAP_PULLEY => lanes::Waypoint::Pulley(model.wrap_prm()[w]),
+        _ => lanes::Waypoint::Point {
+            body: model.site_bodyid()[object(w)] as usize,
+            position: model.site_pos()[object(w)],
+        },
+    };
+    lanes::Path::Spatial(wraps.map(waypoint).collect())
+}
+
+fn equalities(model: &Model) -> Vec<lanes::Equality> {
+    let off = disabled(model, Disable::mjDSBL_EQUALITY) || disabled(model, Disable::mjDSBL_CONSTRAINT);
+    let count = if off { 0 } else { model.eq_type().len() };
+    let equality = |e: usize| lanes::Equality {
+        coupling: coupling(model, e),
+        softness: softness(model.eq_solref()[e], model.eq_solimp()[e]),
+    };
+    (0..count).filter(|&e| model.eq_active0()[e]).map(equality).collect()
+}
+
+fn coupling(model: &Model, e: usize) -> lanes::Coupling {
+    let data = model.eq_data()[e];
+    let ids = [model.eq_obj1id()[e], model.eq_obj2id()[e]];
+    let (first, second) = (ids[0] as usize, usize::try_from(ids[1]).ok());
+    let polynomial = std::array::from_fn(|i| data[i]);
+    let three = |from: usize| std::array::from_fn(|i| data[from + i]);
+    let sites = model.eq_objtype()[e] == Object::mjOBJ_SITE;
+    let on_sites = ids.map(|s| s as usize);
+    let body = |s: usize| model.site_bodyid()[s] as usize;
+    match model.eq_type()[e] {
+        MjtEq::mjEQ_JOINT => lanes::Coupling::Joints { first, second, polynomial },
+        MjtEq::mjEQ_TENDON => lanes::Coupling::Tendons { first, second, polynomial },
+        MjtEq::mjEQ_CONNECT if sites => lanes::Coupling::Points {
+            bodies: on_sites.map(body),
+            points: on_sites.map(|s| model.site_pos()[s]),
+        },
+        MjtEq::mjEQ_CONNECT => {
+            lanes::Coupling::Points { bodies: [first, second.unwrap_or(0)], points: [three(0), three(3)] }
+        }
+        _ if sites => lanes::Coupling::Frames {
+            bodies: on_sites.map(body),
+            points: on_sites.map(|s| model.site_pos()[s]),
+            orientations: on_sites.map(|s| model.site_quat()[s]),
+            torque_scale: data[10],
+        },
+        _ => lanes::Coupling::Frames {
+            bodies: [first, second.unwrap_or(0)],
+            points: [three(3), three(0)],
+            orientations: [std::array::from_fn(|i| data[6 + i]), [1.0, 0.0, 0.0, 0.0]],
+            torque_scale: data[10],
+        },
+    }
+}
+
+fn activation(model: &Model, i: usize) -> lanes::Activation {
+    let time = model.actuator_dynprm()[i][0];
+    match model.actuator_dyntype()[i] {
+        MjtDyn::mjDYN_INTEGRATOR => lanes::Activation::Integrator,
+        MjtDyn::mjDYN_FILTER => lanes::Activation::Filter(time),
+        MjtDyn::mjDYN_FILTEREXACT => lanes::Activation::ExactFilter(time),
+        _ => lanes::Activation::Immediate,
+    }
 }
 
 fn actuators(model: &Model) -> Vec<lanes::Actuator> {
@@ -123,7 +250,13 @@ fn actuators(model: &Model) -> Vec<lanes::Actuator> {
         let bias = &model.actuator_biasprm()[i];
         let affine = model.actuator_biastype()[i] == mujoco_rs::prelude::MjtBias::mjBIAS_AFFINE;
         lanes::Actuator {
-            joint: model.actuator_trnid()[i][0] as usize,
+            transmission: match (model.actuator_trntype()[i], model.actuator_trnid()[i][0] as usize) {
+                (MjtTrn::mjTRN_TENDON, tendon) => lanes::Transmission::Tendon(tendon),
+                (_, joint) => lanes::Transmission::Joint(joint),
+            },
+            activation: activation(model, i),
+            activation_range: model.actuator_actlimited()[i].then(|| model.actuator_actrange()[i]),
+            early: model.actuator_actearly()[i],
             gear: model.actuator_gear()[i][0],
             gain: model.actuator_gainprm()[i][0],
             bias: if affine { [bias[0], bias[1], bias[2]] } else { [0.0; 3] },

@@ -4,6 +4,7 @@ mod check;
 mod choice;
 mod contacts;
 mod convert;
+mod sensors;
 mod side_by_side;
 mod speed;
 mod support;

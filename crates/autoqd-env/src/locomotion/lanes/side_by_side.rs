@@ -1,7 +1,7 @@
 //! Single steps of the lanes engine against single steps of libmujoco.
 
 use super::choice::new_batch;
-use super::convert;
+use super::convert::{comparable, convert};
 use crate::mujoco::{Data, Model, Source, load, new_data};
 use crate::{NumpyRng, Seed};
 use autoqd_lanes::{Backend, Batch, Compiled, LANES, LanesError};
@@ -15,6 +15,7 @@ pub struct SideBySide {
     batch: Batch,
     qpos: Vec<f64>,
     qvel: Vec<f64>,
+    activations: Vec<f64>,
 }
 
 /// The difference of one step in one world.
@@ -59,12 +60,13 @@ impl SideBySide {
         pair_geoms: &[[usize; 2]],
         backend: Backend,
     ) -> Result<Self, LanesError> {
-        let (nq, nv) = (compiled.coordinates(), compiled.freedoms());
+        let (nq, nv, na) = (compiled.coordinates(), compiled.freedoms(), compiled.activations());
+        let model = &comparable(model);
         let worlds = (0..LANES).map(|_| new_data(model)).collect::<Option<Vec<_>>>();
         let worlds =
             worlds.ok_or_else(|| LanesError::Invalid { what: "libmujoco could not make a world".into() })?;
         let batch = new_batch(model, &Arc::new(compiled), pair_geoms, backend)?;
-        Ok(Self { worlds, batch, qpos: vec![0.0; nq], qvel: vec![0.0; nv] })
+        Ok(Self { worlds, batch, qpos: vec![0.0; nq], qvel: vec![0.0; nv], activations: vec![0.0; na] })
     }
 
     /// Puts world `lane` at its initial pose with noise of this scale on coordinates and velocities.
@@ -88,6 +90,7 @@ impl SideBySide {
             self.batch.set_state(lane, world.qpos(), world.qvel());
             self.batch.set_warm_start(lane, world.qacc_warmstart());
             self.batch.set_control(lane, world.ctrl());
+            self.batch.set_activations(lane, world.act());
         }
         self.batch.step(u8::MAX, 1);
         std::array::from_fn(|lane| {
@@ -107,9 +110,11 @@ impl SideBySide {
         let relative = |(a, b): (&f64, &f64)| worst(a - b, 1.0 + b.abs());
         let position = self.qpos.iter().zip(world.qpos()).map(|(a, b)| worst(a - b, 1.0));
         let velocity = self.qvel.iter().zip(world.qvel()).map(relative);
+        self.batch.activations(lane, &mut self.activations);
+        let activation = self.activations.iter().zip(world.act()).map(|(a, b)| worst(a - b, 1.0));
         let forces = wrenches.as_flattened().iter().zip(world.cfrc_ext().as_flattened()).map(relative);
         Deviation {
-            state: position.chain(velocity).fold(0.0, f64::max),
+            state: position.chain(velocity).chain(activation).fold(0.0, f64::max),
             contact_forces: forces.fold(0.0, f64::max),
         }
     }

@@ -3,7 +3,8 @@
 use crate::mujoco::{Model, Object};
 use autoqd_lanes::LanesError;
 use mujoco_rs::prelude::{
-    MjtBias, MjtDisableBit as Disable, MjtDyn, MjtEnableBit as Enable, MjtGain, MjtJoint, MjtTrn,
+    MjtBias, MjtDisableBit as Disable, MjtDyn, MjtEnableBit as Enable, MjtEq, MjtGain, MjtJoint, MjtTrn,
+    MjtWrap,
 };
 
 /// An element of the model by its name, or by its number if it has none.
@@ -55,13 +56,8 @@ fn options(model: &Model) -> Result<(), LanesError> {
         3 => return unsupported("the integrator implicitfast in a medium"),
         _ => return unsupported("the integrator implicit"),
     }
-    match opt.solver {
-        2 => {}
-        1 => return unsupported("the constraint solver CG"),
-        _ => return unsupported("the constraint solver PGS"),
-    }
-    if opt.cone != 0 {
-        return unsupported("the elliptic friction cone");
+    if opt.solver == 1 {
+        return unsupported("the constraint solver CG");
     }
     if opt.noslip_iterations > 0 {
         return unsupported("the noslip solver");
@@ -105,24 +101,21 @@ fn options(model: &Model) -> Result<(), LanesError> {
 /// Whole kinds of elements.
 fn things(model: &Model) -> Result<(), LanesError> {
     let ffi = model.ffi();
-    let kinds = [
-        (ffi.neq, Object::mjOBJ_EQUALITY, "equality constraint"),
-        (ffi.nflex, Object::mjOBJ_FLEX, "flex"),
-        (ffi.nplugin, Object::mjOBJ_PLUGIN, "plugin"),
-    ];
+    let kinds = [(ffi.nflex, Object::mjOBJ_FLEX, "flex"), (ffi.nplugin, Object::mjOBJ_PLUGIN, "plugin")];
     for (count, object, kind) in kinds {
         if count > 0 {
             return unsupported(named(model, object, kind, 0));
         }
     }
-    if let Some(tendon) = (0..ffi.ntendon as usize).find(|&t| acts(model, t)) {
-        return unsupported(named(model, Object::mjOBJ_TENDON, "tendon", tendon));
+    (0..ffi.ntendon as usize).try_for_each(|t| tendon(model, t))?;
+    for e in 0..ffi.neq as usize {
+        let what = model.eq_type()[e];
+        if !matches!(what, MjtEq::mjEQ_CONNECT | MjtEq::mjEQ_WELD | MjtEq::mjEQ_JOINT | MjtEq::mjEQ_TENDON) {
+            return unsupported(named(model, Object::mjOBJ_EQUALITY, "equality constraint", e));
+        }
     }
     if ffi.nmocap > 0 {
         return unsupported("a mocap body");
-    }
-    if ffi.na > 0 {
-        return unsupported("an actuator with activation");
     }
     if ffi.nhistory > 0 {
         return unsupported("a delay of an actuator or sensor");
@@ -130,25 +123,27 @@ fn things(model: &Model) -> Result<(), LanesError> {
     Ok(())
 }
 
-/// Whether a tendon does more than measure its length. (One that an actuator pulls is found with the actuator.)
-fn acts(model: &Model, tendon: usize) -> bool {
-    model.tendon_stiffness()[tendon] != 0.0
-        || model.tendon_damping()[tendon] != 0.0
-        || model.tendon_frictionloss()[tendon] != 0.0
-        || model.tendon_armature()[tendon] != 0.0
-        || model.tendon_limited()[tendon]
-        || model.tendon_actfrclimited()[tendon]
-        || model.tendon_stiffnesspoly()[tendon].iter().any(|&c| c != 0.0)
-        || model.tendon_dampingpoly()[tendon].iter().any(|&c| c != 0.0)
+fn tendon(model: &Model, t: usize) -> Result<(), LanesError> {
+    let name = || named(model, Object::mjOBJ_TENDON, "tendon", t);
+    if model.tendon_armature()[t] != 0.0 {
+        return unsupported(format!("armature of {}", name()));
+    }
+    if model.tendon_actfrclimited()[t] {
+        return unsupported(format!("an actuator force range of {}", name()));
+    }
+    let curved = model.tendon_stiffnesspoly()[t].iter().chain(&model.tendon_dampingpoly()[t]);
+    if curved.into_iter().any(|&c| c != 0.0) {
+        return unsupported(format!("the nonlinear spring or damper of {}", name()));
+    }
+    let start = model.tendon_adr()[t] as usize;
+    let wraps = &model.wrap_type()[start..start + model.tendon_num()[t] as usize];
+    if wraps.iter().any(|w| matches!(w, MjtWrap::mjWRAP_SPHERE | MjtWrap::mjWRAP_CYLINDER)) {
+        return unsupported(format!("the way of {} around a geom", name()));
+    }
+    Ok(())
 }
 
 fn bodies(model: &Model) -> Result<(), LanesError> {
-    if let Some(b) = model.body_gravcomp().iter().position(|&g| g != 0.0) {
-        return unsupported(format!(
-            "gravity compensation of {}",
-            named(model, Object::mjOBJ_BODY, "body", b)
-        ));
-    }
     let medium = model.opt().density > 0.0 || model.opt().viscosity > 0.0;
     if let Some(g) = model.geom_fluid().iter().position(|f| medium && f[0] > 0.0) {
         return unsupported(format!(
@@ -180,9 +175,6 @@ fn joints(model: &Model) -> Result<(), LanesError> {
     }
     for k in 0..model.dof_frictionloss().len() {
         let name = || named(model, Object::mjOBJ_JOINT, "joint", model.dof_jntid()[k] as usize);
-        if model.dof_frictionloss()[k] > 0.0 {
-            return unsupported(format!("friction loss of {}", name()));
-        }
         if model.dof_dampingpoly()[k].iter().any(|&c| c != 0.0) {
             return unsupported(format!("the nonlinear damping of {}", name()));
         }
@@ -197,7 +189,7 @@ fn actuator(model: &Model, i: usize) -> Result<(), LanesError> {
     let to = match model.actuator_trntype()[i] {
         MjtTrn::mjTRN_JOINT if scalar(joint) => None,
         MjtTrn::mjTRN_JOINT => Some("a ball or free joint"),
-        MjtTrn::mjTRN_TENDON => Some("a tendon"),
+        MjtTrn::mjTRN_TENDON => None,
         MjtTrn::mjTRN_SITE => Some("a site"),
         MjtTrn::mjTRN_BODY => Some("a body (adhesion)"),
         _ => Some("something else than a hinge or slide"),
@@ -207,7 +199,12 @@ fn actuator(model: &Model, i: usize) -> Result<(), LanesError> {
     }
     let gain = model.actuator_gaintype()[i] == MjtGain::mjGAIN_FIXED;
     let bias = matches!(model.actuator_biastype()[i], MjtBias::mjBIAS_NONE | MjtBias::mjBIAS_AFFINE);
-    if model.actuator_dyntype()[i] != MjtDyn::mjDYN_NONE {
+    let dynamics = model.actuator_dyntype()[i];
+    let known = matches!(
+        dynamics,
+        MjtDyn::mjDYN_NONE | MjtDyn::mjDYN_INTEGRATOR | MjtDyn::mjDYN_FILTER | MjtDyn::mjDYN_FILTEREXACT
+    );
+    if !known {
         return unsupported(format!("the activation dynamics of {}", name()));
     }
     if !gain || !bias {

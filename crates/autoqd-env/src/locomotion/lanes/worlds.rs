@@ -2,6 +2,7 @@
 
 use super::super::{Episode, Recipe, State};
 use super::choice::{Prepared, new_batch};
+use super::sensors::Evaluated;
 use crate::{Action, EnvError, EnvSpec, InfoSpec, NumpyRng, Seed, Transition, Worlds, checks};
 use autoqd_lanes::{Batch, LANES, LanesError};
 use std::sync::Arc;
@@ -22,6 +23,9 @@ struct LaneState {
     qfrc_actuator: Vec<f64>,
     qfrc_constraint: Vec<f64>,
     ctrl: Vec<f64>,
+    sensordata: Vec<f64>,
+    /// The state that sensors belong to.
+    before: [Vec<f64>; 2],
 }
 
 impl State for LaneState {
@@ -44,7 +48,7 @@ impl State for LaneState {
         &self.cfrc_ext
     }
     fn sensordata(&self) -> &[f64] {
-        &[]
+        &self.sensordata
     }
     fn geom_xpos(&self) -> &[[f64; 3]] {
         &self.geom_xpos
@@ -87,6 +91,8 @@ impl LaneState {
             qfrc_actuator: vec![0.0; recipe.start.qvel.len()],
             qfrc_constraint: vec![0.0; recipe.start.qvel.len()],
             ctrl: vec![0.0; recipe.spec.action_size],
+            sensordata: vec![0.0; model.ffi().nsensordata as usize],
+            before: [vec![0.0; recipe.start.qpos.len()], vec![0.0; recipe.start.qvel.len()]],
         }
     }
 
@@ -114,6 +120,66 @@ impl LaneState {
     }
 }
 
+/// Writes the inertia and the velocity of every body about the centre of mass of its tree: libmujoco's `cinert`, `cvel`.
+fn read_motion(state: &mut LaneState, recipe: &Recipe, batch: &Batch, lane: usize) {
+    let model = &recipe.model;
+    let bodies = model.body_mass().len();
+    let center = |state: &LaneState, b: usize| -> [f64; 3] {
+        let (x, r, p) = (state.xpos[b], &state.xmat[b], model.body_ipos()[b]);
+        std::array::from_fn(|i| x[i] + r[3 * i] * p[0] + r[3 * i + 1] * p[1] + r[3 * i + 2] * p[2])
+    };
+    let (mut root, mut about) = (0, [0.0; 3]);
+    for b in 1..bodies {
+        if model.body_rootid()[b] as usize != root {
+            root = model.body_rootid()[b] as usize;
+            let tree = (b..bodies).filter(|&c| model.body_rootid()[c] as usize == root);
+            let (mut mass, mut sum) = (0.0, [0.0; 3]);
+            for c in tree {
+                let (m, at) = (model.body_mass()[c], center(state, c));
+                mass += m;
+                (0..3).for_each(|i| sum[i] += m * at[i]);
+            }
+            about = sum.map(|x| x / mass.max(1e-15));
+        }
+        let at = center(state, b);
+        let axes = multiply(&state.xmat[b], &rotation(model.body_iquat()[b]));
+        let from = std::array::from_fn(|i| at[i] - about[i]);
+        state.cinert[b] = inertia_about(&axes, model.body_inertia()[b], model.body_mass()[b], from);
+        let [angular, linear] = batch.body_velocity(b, about, lane);
+        state.cvel[b][..3].copy_from_slice(&angular);
+        state.cvel[b][3..].copy_from_slice(&linear);
+    }
+}
+
+/// Moments xx, yy, zz, xy, xz, yz, first moment and mass about a point from which the centre is `d` away.
+fn inertia_about(axes: &[f64; 9], moments: [f64; 3], mass: f64, d: [f64; 3]) -> [f64; 10] {
+    let own =
+        |i: usize, j: usize| -> f64 { (0..3).map(|k| axes[3 * i + k] * moments[k] * axes[3 * j + k]).sum() };
+    let far: f64 = d.iter().map(|x| x * x).sum();
+    let entry = |i: usize, j: usize| own(i, j) + mass * (if i == j { far } else { 0.0 } - d[i] * d[j]);
+    let [x, y, z] = d.map(|x| x * mass);
+    [entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(0, 2), entry(1, 2), x, y, z, mass]
+}
+
+/// The rotation matrix of a unit quaternion.
+pub(super) fn rotation([w, x, y, z]: [f64; 4]) -> [f64; 9] {
+    [
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    ]
+}
+
+pub(super) fn multiply(a: &[f64; 9], b: &[f64; 9]) -> [f64; 9] {
+    std::array::from_fn(|i| (0..3).map(|k| a[i / 3 * 3 + k] * b[3 * k + i % 3]).sum())
+}
+
 /// A batch of worlds of a locomotion task on the lanes engine.
 pub(super) struct LaneWorlds {
     recipe: Arc<Recipe>,
@@ -137,12 +203,31 @@ impl LaneWorlds {
         })
     }
 
+    /// Reads the sensors, at the state before the last step or, where none was made, at the present one.
+    fn read_sensors(&mut self, lane: usize, stepped: bool) {
+        let Some(sensors) = &self.prepared.sensors else { return };
+        let LaneState { qpos, qvel, sensordata, before: [old_qpos, old_qvel], .. } = &mut self.states[lane];
+        if stepped {
+            self.batch.state_before(lane, old_qpos, old_qvel);
+        } else {
+            old_qpos.copy_from_slice(qpos);
+            old_qvel.copy_from_slice(qvel);
+        }
+        let (model, batch) = (&self.recipe.model, &self.batch);
+        sensors.read(&Evaluated { model, batch, lane, qpos: old_qpos, qvel: old_qvel }, sensordata);
+    }
+
     fn read(&mut self, lane: usize) {
+        self.read_sensors(lane, true);
         let state = &mut self.states[lane];
         self.batch.qpos(lane, &mut state.qpos);
         self.batch.qvel(lane, &mut state.qvel);
-        if self.recipe.needs.poses {
+        let needs = self.recipe.needs;
+        if needs.poses || needs.body_inertias || needs.body_velocities {
             state.read_poses(&self.recipe, &self.batch, lane);
+        }
+        if needs.body_inertias || needs.body_velocities {
+            read_motion(state, &self.recipe, &self.batch, lane);
         }
         if self.recipe.needs.contact_forces {
             self.batch.contact_wrenches(lane, &mut state.cfrc_ext);
@@ -197,17 +282,22 @@ impl Worlds for LaneWorlds {
             self.batch.set_state(lane, &state.qpos, &state.qvel);
         }
         let needs = self.recipe.needs;
-        if needs.constraint_forces || needs.actuator_forces {
+        if needs.constraint_forces || needs.actuator_forces || needs.sensors {
             self.batch.set_control(lane, &state.ctrl);
             self.batch.forward_dynamics();
             self.batch.constraint_forces(lane, &mut state.qfrc_constraint);
             self.batch.actuator_forces(lane, &mut state.qfrc_actuator);
-        } else if needs.poses {
+        } else if needs.poses || needs.body_inertias || needs.body_velocities {
             self.batch.forward_kinematics();
         }
-        if needs.poses {
+        if needs.poses || needs.body_inertias || needs.body_velocities {
             state.read_poses(&self.recipe, &self.batch, lane);
         }
+        if needs.body_inertias || needs.body_velocities {
+            read_motion(state, &self.recipe, &self.batch, lane);
+        }
+        self.read_sensors(lane, false);
+        let state = &mut self.states[lane];
         // Contact forces are computed after a step only.
         state.cfrc_ext.fill([0.0; 6]);
         let rng = &mut self.streams[lane];
