@@ -10,6 +10,14 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 const TASK: &str = include_str!("../../examples/quadruped/quadruped.toml");
+/// Every kind of thing that a task file may hold.
+const TASK_OF_ALL: &str = concat!(
+    "name = \"all\"\nmodel = \"quadruped.xml\"\nframe_skip = 5\nmax_episode_steps = 100\nfloor = \"ground\"\n",
+    "[randomisation]\nobservation_noise = 0.1\naction_delay = [0, 2]\nfriction_scale = [0.5, 1.5]\nmass_scale = [0.8, 1.2]\n",
+    "motor_scale = [0.7, 1.0]\ndamping_scale = [0.5, 2.0]\ngravity_scale = [0.9, 1.1]\n",
+    "push = { body = \"trunk\", every = 0.1, speed = 0.5 }\n",
+    include_str!("../../crates/autoqd-env/tests/common/every_kind.toml"),
+);
 const SWEEP: &str = "tasks = [\"point-maze\"]\nseeds = [0, 1]\nscale = 0.5\n[grid]\nepisodes = [1, 2]\n";
 const SELECTION: &str = "{\"run\": \".\", \"policies\": [1, 2, 3]}\n";
 
@@ -51,7 +59,7 @@ fn sound(body: &str) -> Vec<Vec<u8>> {
         "records" => ["manifest.json", "machine.json", "logs.json", "task/task.json"].map(run).to_vec(),
         "chunk" => vec![request(), b"AQDRSP01".to_vec()],
         "chunk_payload" => vec![request()[40..].to_vec()],
-        "task_file" => vec![TASK.into()],
+        "task_file" => vec![TASK.into(), TASK_OF_ALL.into()],
         other => panic!("no sound bytes for {other}"),
     }
 }

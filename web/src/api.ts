@@ -31,6 +31,8 @@ export interface Archive {
   bounds: [number, number][];
   cells: number[] | null;
   capacity: number;
+  /** What the elites are called where they are not policies of a search; else null. */
+  labels: string[] | null;
   /** What the measures are called. */
   measureNames: string[];
   /** Ids of the elites to play first: the best and the most different. */

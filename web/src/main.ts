@@ -175,7 +175,7 @@ class App {
     badge.textContent = run.state === "running" ? `live · iteration ${run.iteration} of ${run.iterations}` : run.state;
     badge.className = `badge ${run.state}`;
     const n = this.archive.elites;
-    byId("facts").textContent = [`${n.toLocaleString("en")} elites`, run.method, ...(run.seed === null ? [] : [`seed ${run.seed}`])].join(" · ");
+    byId("facts").textContent = [this.archive.labels ? "before any search" : `${n.toLocaleString("en")} elites`, run.method, ...(run.seed === null ? [] : [`seed ${run.seed}`])].join(" · ");
     const outside = run.outside ?? 0;
     const note = byId("outside");
     note.hidden = outside === 0;
@@ -250,6 +250,8 @@ class App {
     const row = this.row(shown);
     const name = shown.run === this.state.run ? "" : `${this.runs.find((r) => r.id === shown.run)?.name ?? shown.run} `;
     if (!archive || row < 0) return `${name}#${shown.id}`;
+    const label = archive.labels?.[row];
+    if (label) return `${name}${label} actions · return ${short(archive.columns.get("objective")![row]!)}`;
     return `${name}#${shown.id} · found ${short(archive.columns.get("objective")![row]!)}`;
   }
 
@@ -258,6 +260,8 @@ class App {
     const archive = this.archive!;
     const column = (name: string) => archive.columns.get(name)![row]!;
     const measures = Array.from({ length: archive.measures }, (_, i) => `${archive.measureNames[i]} ${short(column(`measure ${i + 1}`))}`);
+    const said = archive.labels?.[row];
+    if (said) return [`${said} actions`, `return ${short(column("objective"))} in one episode`, measures.slice(0, 4).join(" · ")].join("\n");
     const lines = [`#${column("id")} · return ${short(column("objective"))}, found by the search`, measures.slice(0, 4).join(" · "), `cell ${column("cell")}`];
     if (!["objective", "id", "cell"].includes(this.state.color)) lines.push(`${label(archive, this.state.color)} ${short(column(this.state.color))}`);
     return lines.join("\n");

@@ -1,7 +1,7 @@
 //! `autoqd env`: what tasks there are, and whether they are Gymnasium's on this machine.
 
 use autoqd::registry::Registry;
-use autoqd_env::{EnvSpec, Perturbation, gymnasium_id};
+use autoqd_env::{EnvSpec, Perturbation, Physics, gymnasium_id};
 use clap::{Args, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
@@ -80,6 +80,7 @@ fn show(name: &str, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<
     }
     writeln!(out, "observation   {} numbers", spec.observation_size)?;
     writeln!(out, "action        {}", bounds(spec))?;
+    writeln!(out, "simulator     {}", task.physics_note(Physics::Auto))?;
     writeln!(out, "episode       at most {} steps", spec.max_episode_steps)?;
     writeln!(out, "reward        {}", spec.reward_terms.join(" + "))?;
     writeln!(out, "objective     counts from {}", spec.objective_min)?;

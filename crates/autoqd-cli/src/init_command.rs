@@ -3,6 +3,8 @@
 use anyhow::{Context, ensure};
 use autoqd::registry::Registry;
 use autoqd::run_folder::write_atomic;
+use autoqd_env::Task;
+use autoqd_view::render::{FrameStyle, still};
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,10 +42,26 @@ pub fn run(args: &InitArgs, registry: &Registry, out: &mut dyn Write) -> anyhow:
     let name = file.display().to_string();
     let task = registry.task(&name, &autoqd_env::Perturbation::default())?;
     writeln!(out, "simulator       {}", task.physics_note(autoqd_env::Physics::Auto))?;
+    if let Some(picture) = draw(&*task, &file, args.force)? {
+        writeln!(out, "picture         {}", picture.display())?;
+    }
     writeln!(out, "wrote {name}; look at it, change it, and start with")?;
+    writeln!(out, "  autoqd view {name}")?;
     writeln!(out, "  autoqd env show {name}")?;
     writeln!(out, "  autoqd run {name} --preset quick")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the task at the start of an episode, beside its file. A picture that is there already is somebody's.
+fn draw(task: &dyn Task, file: &Path, replace: bool) -> anyhow::Result<Option<PathBuf>> {
+    let path = file.with_extension("png");
+    if path.exists() && !replace {
+        note!("notice: {} exists, so no picture was drawn; --force replaces both", path.display());
+        return Ok(None);
+    }
+    let style = FrameStyle { width: 640, height: 480, ..FrameStyle::default() };
+    autoqd_view::file::write(&path, &still(task, style)?.png()?)?;
+    Ok(Some(path))
 }
 
 fn task_file(args: &InitArgs) -> PathBuf {

@@ -97,6 +97,8 @@ enum Command {
     Report(report_command::ReportArgs),
     /// Look at runs in the browser: click an elite and watch it move
     Explore(explore_command::ExploreArgs),
+    /// Look at a task in the browser before any search: zero, sine and random actions
+    View(explore_command::ViewArgs),
     /// Measure how good and how diverse populations are
     Eval(eval_command::EvalArgs),
     /// Print the paper's tables for any runs
@@ -172,6 +174,7 @@ fn carry_out(command: Command, registry: &Registry, out: &mut dyn Write) -> anyh
         Command::Plot(args) => plot_command::run(&args, registry, out),
         Command::Report(args) => report_command::run(&args, registry, out),
         Command::Explore(args) => explore_command::run(&args, registry, out),
+        Command::View(args) => explore_command::view(&args, registry, out),
         Command::Eval(args) => eval_command::run(&args, registry, out),
         Command::Compare(args) => compare_command::run(&args, registry, out),
         Command::Adapt(args) => adapt_command::run(&args, registry, out),

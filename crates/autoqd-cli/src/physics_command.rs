@@ -3,8 +3,10 @@
 use anyhow::{Context, ensure};
 use autoqd::policy::Policy;
 use autoqd::registry::Registry;
-use autoqd_env::lanes::{self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, check};
-use autoqd_env::{LocomotionTask, Perturbation, Task, canonical_name};
+use autoqd_env::lanes::{
+    self, Agreement, CheckOptions, CheckReport, DECADES, SELF_CHECK_LIMIT, Speed, check, measure_speed,
+};
+use autoqd_env::{LocomotionTask, Perturbation, Physics, Task, canonical_name};
 use autoqd_measure::{
     LoadedRun, PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics, sample,
 };
@@ -13,12 +15,17 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::measuring::{RolloutProgress, bench, print_json};
 use crate::run_args::RunArg;
 
 /// Policies of a run that visit states for a check; more than have their turn in a million steps.
 const POLICIES: usize = 1000;
+
+/// Turns of a measurement of speed, and how long each is.
+const ROUNDS: usize = 5;
+const TURN: Duration = Duration::from_millis(200);
 
 /// Arguments of `autoqd physics`.
 #[derive(Args)]
@@ -31,6 +38,8 @@ pub struct PhysicsArgs {
 enum PhysicsCommand {
     /// Compare single steps of the lanes engine with libmujoco's, and the speed of both; exit code 1 if they differ
     Check(CheckArgs),
+    /// Measure how many steps of a task both simulators make in a second of one core
+    Speed(SpeedArgs),
     /// Compare how the policies of a run fare on both simulators: returns, lengths and measures; exit code 1 if they
     /// can be told apart
     Compare(CompareArgs),
@@ -52,6 +61,12 @@ struct CheckArgs {
     /// Leave out the measurement of speed
     #[arg(long)]
     no_speed: bool,
+}
+
+#[derive(Args)]
+struct SpeedArgs {
+    /// Name, Gymnasium id, or path of a task file of a MuJoCo task
+    task: String,
 }
 
 #[derive(Args)]
@@ -77,6 +92,7 @@ struct CompareArgs {
 pub fn run(args: &PhysicsArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let fine = match &args.command {
         PhysicsCommand::Check(args) => run_check(args, registry, out)?,
+        PhysicsCommand::Speed(args) => run_speed(args, out)?,
         PhysicsCommand::Compare(args) => run_compare(args, registry, out)?,
     };
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -86,7 +102,7 @@ fn run_check(args: &CheckArgs, registry: &Registry, out: &mut dyn Write) -> anyh
     let population = args.run.as_deref().map(LoadedRun::open).transpose()?;
     let perturbation = population.as_ref().map_or_else(Perturbation::default, |p| p.perturbation);
     let task = load(&args.task, &perturbation)?;
-    let speed_rounds = if args.no_speed { 0 } else { 5 };
+    let speed_rounds = if args.no_speed { 0 } else { ROUNDS };
     let options = CheckOptions { lane_steps: args.steps, seed: args.seed, speed_rounds };
     let mut policies = match &population {
         Some(population) => policies(population, &task, args, registry)?,
@@ -95,6 +111,16 @@ fn run_check(args: &CheckArgs, registry: &Registry, out: &mut dyn Write) -> anyh
     let report = check(&task, &options, &mut policies)?;
     print(&report, out)?;
     Ok(report.worst() <= SELF_CHECK_LIMIT)
+}
+
+fn run_speed(args: &SpeedArgs, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let task = load(&args.task, &Perturbation::default())?;
+    let speed = measure_speed(&task, ROUNDS, TURN)?;
+    print_speed(&speed, out)?;
+    if speed.lanes.is_empty() {
+        writeln!(out, "  {}", task.physics_note(Physics::Lanes))?;
+    }
+    Ok(true)
 }
 
 fn load(name: &str, perturbation: &Perturbation) -> anyhow::Result<LocomotionTask> {
@@ -186,12 +212,20 @@ fn print(report: &CheckReport, out: &mut dyn Write) -> anyhow::Result<()> {
         report.task, report.backend
     )?;
     report.agreement.iter().try_for_each(|agreement| print_agreement(agreement, out))?;
-    if let Some(speed) = &report.speed {
-        writeln!(out, "\nsteps of the task per second of one core, observations and rewards included")?;
-        writeln!(out, "  {:<10}{:>10.0}", "libmujoco", speed.reference)?;
-        for (backend, rate) in &speed.lanes {
-            writeln!(out, "  {:<10}{rate:>10.0}  {:.1} x", backend.to_string(), rate / speed.reference)?;
+    match &report.speed {
+        Some(speed) => {
+            writeln!(out)?;
+            print_speed(speed, out)
         }
+        None => Ok(()),
+    }
+}
+
+fn print_speed(speed: &Speed, out: &mut dyn Write) -> anyhow::Result<()> {
+    writeln!(out, "steps of the task per second of one core, observations and rewards included")?;
+    writeln!(out, "  {:<10}{:>10.0}", "libmujoco", speed.reference)?;
+    for (backend, rate) in &speed.lanes {
+        writeln!(out, "  {:<10}{rate:>10.0}  {:.1} x", backend.to_string(), rate / speed.reference)?;
     }
     Ok(())
 }

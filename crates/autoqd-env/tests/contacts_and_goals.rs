@@ -7,149 +7,7 @@ use autoqd_env::{Action, Environment, Locomotion, LocomotionTask, Perturbation, 
 use common::quadruped::{is_the_same_on_both_simulators, quadruped, quadruped_of};
 
 /// A task of the quadruped whose observation and reward are all new kinds.
-const ALL: &str = r#"
-[reset]
-position_noise = 0.01
-settle_steps = 40
-heading = { body = "trunk", range = [-3.0, 3.0] }
-[[reset.noise]]
-joints = ["fl_hip", "fr_hip"]
-position = 0.1
-velocity = 0.2
-[[reset.goal]]
-name = "target"
-low = [-2.0, -2.0, 0.3]
-high = [2.0, 2.0, 0.3]
-length = { min = 1.0 }
-[[reset.goal]]
-name = "speed"
-low = [0.2]
-high = [0.6]
-[[reset.goal]]
-name = "pose"
-joints = ["fl_knee", "fr_knee"]
-low = [-1.6, -1.6]
-high = [-0.8, -0.8]
-[action]
-around = "start"
-scale = 0.3
-[[observation]]
-kind = "place"
-at = { goal = "target" }
-frame = "trunk"
-[[observation]]
-kind = "velocity"
-of = { body = "trunk" }
-frame = "trunk"
-[[observation]]
-kind = "velocity"
-of = { center_of_mass = true }
-axes = ["x", "z"]
-[[observation]]
-kind = "angular-velocity"
-body = "trunk"
-[[observation]]
-kind = "orientation"
-body = "trunk"
-[[observation]]
-kind = "orientation"
-body = "trunk"
-as = "angles"
-[[observation]]
-kind = "contacts"
-geoms = ["fl_foot", "fr_foot", "bl_foot", "br_foot"]
-[[observation]]
-kind = "goal"
-name = "pose"
-[[observation]]
-kind = "value"
-of = { air_time = "fl_foot" }
-[[observation]]
-kind = "value"
-of = { distance = { from = { center_of_mass = true }, to = { goal = "target" } } }
-[[observation]]
-kind = "place"
-at = { geom = "fl_foot" }
-frame = "trunk"
-[[reward]]
-kind = "velocity"
-body = "trunk"
-motion = "forward"
-target = { goal = "speed" }
-scale = 0.5
-shape = "gaussian"
-product = "task"
-[[reward]]
-kind = "effort"
-of = "control"
-scale = 2.0
-shape = "quadratic"
-product = "task"
-[[reward]]
-kind = "air-time"
-geoms = ["fl_foot", "fr_foot"]
-target = 0.1
-[[reward]]
-kind = "foot-clearance-cost"
-geoms = ["fl_foot", "fr_foot"]
-height = 0.1
-weight = 1.0
-[[reward]]
-kind = "slip-cost"
-geoms = ["fl_foot", "fr_foot", "bl_foot", "br_foot"]
-weight = 0.1
-[[reward]]
-kind = "value"
-name = "knee"
-of = { joint = "fl_knee", from_goal = true }
-target = 0.0
-scale = 1.0
-shape = "quadratic"
-[[reward]]
-kind = "value"
-name = "roll"
-of = { body = "trunk", angle = "roll" }
-weight = -0.1
-[[reward]]
-kind = "value"
-name = "touch"
-of = { contact = "trunk" }
-weight = -1.0
-[[reward]]
-kind = "height"
-site = "beacon"
-weight = 0.1
-[[reward]]
-kind = "effort"
-name = "torque"
-of = "torque"
-weight = -0.01
-[[reward]]
-kind = "value"
-name = "rise"
-of = { geom = "fl_foot", axis = "z", rate = true }
-[[health]]
-kind = "value"
-of = { contact = "trunk" }
-range = { below = 0.5 }
-[[measure]]
-kind = "statistic"
-name = "share of contact"
-of = { contact = "fl_foot" }
-statistic = "mean"
-low = 0.0
-high = 1.0
-[[measure]]
-kind = "statistic"
-name = "mean height of the beacon"
-of = { site = "beacon", axis = "z" }
-statistic = "mean"
-low = 0.0
-high = 1.0
-[[measure]]
-kind = "foot-contact"
-geom = "fl_foot"
-"#;
+const ALL: &str = include_str!("common/every_kind.toml");
 
 /// Where the parts of that observation begin.
 const GOAL: usize = 0;
@@ -370,6 +228,7 @@ fn mistakes_are_named_with_their_remedy() {
         assert!(ALL.contains(from), "{from}");
         let error = quadruped(&ALL.replacen(from, to, 1)).err().unwrap_or_else(|| panic!("{to} is taken"));
         assert!(error.contains(expected), "{to}: {error}");
+        assert!(error.contains("task.toml: line "), "{error}");
     }
     let no_floor = ALL.to_string();
     let error = common::quadruped::without_floor(&no_floor).err().unwrap();

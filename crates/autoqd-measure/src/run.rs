@@ -161,6 +161,25 @@ impl Run {
         })
     }
 
+    /// A task that nothing was searched in yet, so that it can be viewed. It has no policies.
+    pub fn of_task(task: &str) -> Self {
+        Self {
+            path: PathBuf::from(task),
+            folder: PathBuf::new(),
+            task: task.to_owned(),
+            perturbation: Perturbation::default(),
+            physics: Physics::Reference,
+            variant: "task".to_owned(),
+            method: "task".to_owned(),
+            seed: None,
+            policy: PolicySection::default(),
+            config: None,
+            source: Source::Table(PathBuf::new()),
+            kept_task: None,
+            chosen: None,
+        }
+    }
+
     /// The run folder or table that the policies come from, which for a list is another path than its own.
     pub fn origin(&self) -> &Path {
         match &self.source {

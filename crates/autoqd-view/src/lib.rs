@@ -21,6 +21,7 @@ mod error;
 mod figures;
 pub mod file;
 mod film;
+mod hand;
 mod image;
 mod measured;
 pub mod plot;

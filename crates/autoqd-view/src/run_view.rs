@@ -12,6 +12,7 @@ use autoqd_env::{Action, Environment, Perturbation, Pose, Scene, Seed, Task};
 use autoqd_measure::Run;
 
 use crate::film::{Film, film};
+use crate::hand::{Hand, HandAtWork, USUAL_MEASURES, table_of_hands};
 use crate::selection::best_and_different;
 use crate::{Replay, ViewError};
 
@@ -25,6 +26,8 @@ pub struct RunView {
     registry: Registry,
     task: Arc<dyn Task>,
     perturbed: Mutex<VecDeque<(Change, Arc<dyn Task>)>>,
+    /// For a task without a run: what actions without a policy do in it.
+    hands: Option<ArchiveTable>,
 }
 
 /// Changes to the task for a replay, on top of those of the run itself.
@@ -65,7 +68,21 @@ impl RunView {
         let run = Run::open(path)?;
         let task = run.task(registry)?;
         let name = parts(path).pop().unwrap_or_else(|| "run".to_owned());
-        Ok(Self { run, name, registry: registry.clone(), task, perturbed: Mutex::default() })
+        Ok(Self { run, name, registry: registry.clone(), task, perturbed: Mutex::default(), hands: None })
+    }
+
+    /// A task before anything was searched in it: its elites are zero, sine and random actions.
+    pub fn of_task(task: &str, registry: &Registry) -> Result<Self, ViewError> {
+        let run = Run::of_task(task);
+        let task = run.task(registry)?;
+        let hands = Some(table_of_hands(&*task)?);
+        let name = task.spec().name.clone();
+        Ok(Self { run, name, registry: registry.clone(), task, perturbed: Mutex::default(), hands })
+    }
+
+    /// What the elites are called, where they are not policies of a search.
+    pub fn labels(&self) -> Option<Vec<&'static str>> {
+        self.hands.as_ref().map(|_| Hand::ALL.map(Hand::name).to_vec())
     }
 
     /// The run itself.
@@ -100,6 +117,9 @@ impl RunView {
 
     /// The result archive without its features, which no picture needs; empty before it is first written.
     pub fn archive(&self) -> Result<ArchiveTable, ViewError> {
+        if let Some(hands) = &self.hands {
+            return Ok(hands.clone());
+        }
         let mut table = self.run.archive()?.unwrap_or_default();
         table.features = Block::default();
         Ok(table)
@@ -121,7 +141,10 @@ impl RunView {
     /// What the measures are called: by the task where a person designed them, else by number.
     pub fn measure_names(&self, count: usize) -> Vec<String> {
         let designed = &self.task.spec().measures;
-        match self.run.method == "regular" && designed.len() == count {
+        if self.hands.is_some() && designed.len() < 2 {
+            return USUAL_MEASURES.map(str::to_owned).to_vec();
+        }
+        match (self.run.method == "regular" || self.hands.is_some()) && designed.len() == count {
             true => designed.iter().map(|measure| measure.name.clone()).collect(),
             false => (1..=count).map(|i| format!("measure {i}")).collect(),
         }
@@ -134,8 +157,13 @@ impl RunView {
 
     /// Lets a policy act in a world of its own, from the start state of `seed`.
     pub fn play(&self, parameters: &[f64], seed: u64, change: Change) -> Result<Player, ViewError> {
+        let task = self.task_with(change)?;
+        if self.hands.is_some() {
+            let hand = parameters.first().and_then(|number| Hand::ALL.get(*number as usize));
+            return Player::start(task.make()?, Driver::Hand(*hand.unwrap_or(&Hand::Zero)), seed);
+        }
         let policy = Policy::new(&self.policy()?, parameters)?;
-        Player::start(self.task_with(change)?.make()?, policy, seed)
+        Player::start(task.make()?, Driver::Policy(policy), seed)
     }
 
     /// Records the whole episode of the elite in one row of the archive, from the first seed it was evaluated with.
@@ -157,9 +185,9 @@ impl RunView {
         film(world, policy, archive.seeds.row(row).first().copied().unwrap_or(0), seconds)
     }
 
-    /// Rows of the elites to show first: those of a list in its order, else the best and the most different.
+    /// Rows of the elites to show first: those of a list in its order, all hands, else the best and the most different.
     pub fn to_show(&self, archive: &ArchiveTable, count: usize) -> Vec<usize> {
-        match self.run.is_selection() {
+        match self.run.is_selection() || self.hands.is_some() {
             true => (0..archive.len().min(count)).collect(),
             false => best_and_different(archive, count),
         }
@@ -259,10 +287,22 @@ pub struct Step {
     pub truncated: bool,
 }
 
+/// Who acts in an episode that is to begin.
+enum Driver {
+    Policy(Policy),
+    Hand(Hand),
+}
+
+/// Who acts.
+enum Actor {
+    Policy(Policy),
+    Hand(HandAtWork),
+}
+
 /// A policy at work, step by step.
 pub struct Player {
     world: Box<dyn Environment>,
-    policy: Policy,
+    actor: Actor,
     scene: Scene,
     observation: Vec<f64>,
     action: Vec<f32>,
@@ -271,14 +311,20 @@ pub struct Player {
 }
 
 impl Player {
-    fn start(mut world: Box<dyn Environment>, policy: Policy, seed: u64) -> Result<Self, ViewError> {
+    fn start(mut world: Box<dyn Environment>, driver: Driver, seed: u64) -> Result<Self, ViewError> {
         let mut observation = vec![0.0; world.spec().observation_size];
         let action = vec![0.0; world.spec().action_size];
         world.reset(Some(&Seed::from(seed)), &mut observation)?;
         let scene = world.scene().ok_or(ViewError::NothingToDraw)?;
         let mut poses = Vec::with_capacity(scene.shapes.len());
         world.poses(&mut poses);
-        Ok(Self { world, policy, scene, observation, action, poses, over: false })
+        let actor = match driver {
+            Driver::Policy(policy) => Actor::Policy(policy),
+            Driver::Hand(hand) => {
+                Actor::Hand(HandAtWork::new(hand, world.spec(), seed, scene.seconds_per_step))
+            }
+        };
+        Ok(Self { world, actor, scene, observation, action, poses, over: false })
     }
 
     /// What the world looks like.
@@ -296,7 +342,10 @@ impl Player {
         if self.over {
             return Ok(None);
         }
-        self.policy.act(&self.observation, &mut self.action);
+        match &mut self.actor {
+            Actor::Policy(policy) => policy.act(&self.observation, &mut self.action),
+            Actor::Hand(hand) => hand.act(&mut self.action),
+        }
         let transition = self.world.step(Action::F32(&self.action), &mut self.observation)?;
         self.over = transition.done();
         if transition.diverged || !transition.reward.is_finite() {

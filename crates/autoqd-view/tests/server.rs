@@ -21,8 +21,11 @@ struct Running {
 }
 
 fn serve(runs: &[&Path], config: ServerConfig) -> Running {
+    serve_views(runs.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect(), config)
+}
+
+fn serve_views(runs: Vec<RunView>, config: ServerConfig) -> Running {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let runs = runs.iter().map(|path| RunView::open(path, &Registry::default()).unwrap()).collect();
     let server = runtime.block_on(Server::bind(runs, config)).unwrap();
     let address = server.address();
     runtime.spawn(server.serve(std::future::pending()));
@@ -93,6 +96,28 @@ fn replay(address: SocketAddr, run: &str, body: &str) -> Answer {
 fn split(body: &[u8]) -> (Value, &[u8]) {
     let length = u32::from_le_bytes(body[..4].try_into().unwrap()) as usize;
     (serde_json::from_slice(&body[4..4 + length]).unwrap(), &body[4 + length..])
+}
+
+#[test]
+fn a_task_is_shown_at_work_before_any_search() {
+    for task in ["point-maze", "hopper"] {
+        let view = RunView::of_task(task, &Registry::default()).unwrap();
+        let server = serve_views(vec![view], ServerConfig::default());
+        let archive = request(server.address, "GET", &format!("/api/runs/{task}/archive"), "", "");
+        let (header, _) = split(&archive.body);
+        assert_eq!(header["labels"], serde_json::json!(["zero", "sine", "random"]), "{task}");
+        assert_eq!(header["show"].as_array().unwrap().len(), 3);
+        let frames = |id: u32| {
+            let answer = replay(server.address, task, &format!("{{\"id\": {id}}}"));
+            assert_eq!(answer.status, 200, "{task} {id}");
+            split(&answer.body).1.to_vec()
+        };
+        let all = [1, 2, 3].map(frames);
+        assert!(all[0] != all[1] && all[1] != all[2], "{task}: every hand acts in its own way");
+        assert_eq!(frames(3), all[2], "random actions are the same again");
+        assert_eq!(replay(server.address, task, "{\"id\": 4}").status, 404);
+    }
+    assert!(RunView::of_task("nowhere.toml", &Registry::default()).is_err());
 }
 
 fn hopper(elites: usize) -> tempfile::TempDir {

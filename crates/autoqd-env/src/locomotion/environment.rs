@@ -180,6 +180,6 @@ impl Environment for Locomotion {
     }
 
     fn poses(&self, out: &mut Vec<Pose>) {
-        look::poses(&self.recipe, &self.data, out);
+        look::poses(&self.recipe, &self.data, &self.episode.memory, out);
     }
 }

@@ -1,5 +1,6 @@
 //! What a MuJoCo world looks like.
 
+use super::memory::Memory;
 use super::mesh;
 use super::task::Recipe;
 use crate::mujoco::{Model, Object, OwnData};
@@ -17,10 +18,11 @@ fn visible(model: &Model) -> impl Iterator<Item = usize> + '_ {
     geoms.filter(move |&geom| !any || shown(geom))
 }
 
-/// One shape per visible geom.
+/// One shape per visible geom, and one per goal that is a place.
 pub(super) fn scene(recipe: &Recipe) -> Scene {
     let model = &recipe.model;
-    let shapes: Vec<_> = visible(model).map(|geom| shape(model, geom)).collect();
+    let mut shapes: Vec<_> = visible(model).map(|geom| shape(model, geom)).collect();
+    shapes.extend(recipe.start.goal_places.iter().map(|(name, _)| goal(name)));
     // The first geom that is not part of the world.
     let follow = visible(model).position(|geom| model.geom_bodyid()[geom] > 0).unwrap_or(0);
     Scene { shapes, flat: false, follow, seconds_per_step: recipe.seconds_per_step }
@@ -54,6 +56,19 @@ fn shape(model: &Model, geom: usize) -> Shape {
     }
 }
 
+/// A goal is a ball that touches nothing.
+fn goal(name: &str) -> Shape {
+    Shape {
+        kind: ShapeKind::Sphere,
+        size: [0.03, 0.0, 0.0],
+        points: Vec::new(),
+        mesh: None,
+        rgba: [0.95, 0.4, 0.15, 0.8],
+        name: name.to_string(),
+        body: String::new(),
+    }
+}
+
 fn colour(model: &Model, geom: usize) -> [f32; 4] {
     match usize::try_from(model.geom_matid()[geom]) {
         Ok(material) => model.mat_rgba()[material],
@@ -62,9 +77,12 @@ fn colour(model: &Model, geom: usize) -> [f32; 4] {
 }
 
 /// Where the shapes of the scene are.
-pub(super) fn poses(recipe: &Recipe, data: &OwnData, out: &mut Vec<Pose>) {
+pub(super) fn poses(recipe: &Recipe, data: &OwnData, memory: &Memory, out: &mut Vec<Pose>) {
     out.clear();
     let (positions, rotations) = (data.geom_xpos(), data.geom_xmat());
     let pose = |geom: usize| Pose { position: positions[geom], rotation: rotations[geom] };
     out.extend(visible(&recipe.model).map(pose));
+    let point = |first: usize| std::array::from_fn(|i| memory.goals[first + i]);
+    let goals = recipe.start.goal_places.iter();
+    out.extend(goals.map(|(_, first)| Pose { position: point(*first), ..Pose::IDENTITY }));
 }

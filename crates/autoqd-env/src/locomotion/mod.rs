@@ -11,6 +11,7 @@ mod files;
 mod health;
 mod info;
 pub mod lanes;
+mod located;
 mod look;
 mod measure;
 mod memory;

@@ -24,6 +24,8 @@ pub(crate) struct Start {
     goals: Vec<Drawn>,
     /// Per goal with a mocap body: its number, and the first number of the goal.
     pub mocaps: Vec<(usize, usize)>,
+    /// Goals of three numbers that put no mocap body anywhere and are no positions of joints: their names and first numbers.
+    pub goal_places: Vec<(String, usize)>,
     pub settle_steps: usize,
 }
 
@@ -189,6 +191,7 @@ pub(super) fn start(reset: &Reset, names: &Names<'_>) -> Result<Start, EnvError>
         placed,
         goals: goals.collect::<Result<_, _>>()?,
         mocaps: mocaps(&reset.goal, names)?,
+        goal_places: goal_places(&reset.goal, names)?,
         settle_steps,
     })
 }
@@ -243,6 +246,12 @@ fn resolve_heading(heading: &Heading, names: &Names<'_>) -> Result<(usize, [f64;
         return Err(names.invalid(format!("[reset] heading: range = [{low}, {high}] is not an interval")));
     }
     Ok((names.free_coordinate(&heading.body)? + 3, heading.range))
+}
+
+fn goal_places(goals: &[Goal], names: &Names<'_>) -> Result<Vec<(String, usize)>, EnvError> {
+    let places =
+        goals.iter().filter(|goal| goal.low.len() == 3 && goal.mocap.is_none() && goal.joints.is_none());
+    places.map(|goal| Ok((goal.name.clone(), names.goal(&goal.name)?.first))).collect()
 }
 
 fn mocaps(goals: &[Goal], names: &Names<'_>) -> Result<Vec<(usize, usize)>, EnvError> {

@@ -6,6 +6,7 @@ use super::disturbance::Disturbance;
 use super::dot::Blas;
 use super::health::Rule;
 use super::info;
+use super::located::{Located, each, in_table};
 use super::measure::{Definition, What};
 use super::memory::{Followed, Memory};
 use super::names::Names;
@@ -100,7 +101,7 @@ impl LocomotionTask {
         let builtin = super::builtin::find(name)?;
         let file = parse(builtin.toml, builtin.name)?;
         let source = Source::Text { name: builtin.xml_name, xml: builtin.xml };
-        let mut task = Self::build(builtin.toml, file, &source, perturbation, None)?;
+        let mut task = Self::build((builtin.toml, builtin.name), file, &source, perturbation, None)?;
         Arc::make_mut(&mut task.recipe).infos = info::of_builtin(builtin.name);
         Ok(task)
     }
@@ -112,7 +113,7 @@ impl LocomotionTask {
         let file = parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let source = Source::File(folder.join(&file.model));
-        Self::build(&text, file, &source, perturbation, Some(LOAD_CHECK))
+        Self::build((&text, &shown), file, &source, perturbation, Some(LOAD_CHECK))
     }
 
     /// The files that a task file needs: itself, its model, and what that includes or loads.
@@ -173,8 +174,9 @@ impl LocomotionTask {
         mujoco::agree(&self.recipe.untuned, &self.recipe.model, episodes, steps)
     }
 
+    /// `text` is that of the task file, with the name that errors show.
     fn build(
-        text: &str,
+        (text, shown): (&str, &str),
         file: TaskFile,
         source: &Source,
         perturbation: &Perturbation,
@@ -188,7 +190,8 @@ impl LocomotionTask {
         let tuned = mujoco::tuned(&mut spec, &untuned, &perturbation).map(Arc::new);
         let (model, mut notices) = choose(&file.name, tuned, &untuned, check);
         notices.extend(mujoco::library_notice().map(str::to_owned));
-        let recipe = Arc::new(resolve(&file, model, untuned, notices)?);
+        let recipe =
+            Arc::new(resolve(&file, model, untuned, notices).map_err(|error| error.at(text, shown))?);
         Ok(Self { recipe, file_digest: blake3::hash(text.as_bytes()) })
     }
 }
@@ -268,22 +271,27 @@ fn resolve(
     model: Arc<Model>,
     untuned: Arc<Model>,
     notices: Vec<String>,
-) -> Result<Recipe, EnvError> {
-    let names = Names::new(&model, file)?;
+) -> Result<Recipe, Located> {
+    let names = Names::new(&model, file).map_err(|error| match error {
+        // The ground; all else that names are about is goals.
+        EnvError::UnknownName { kind: "geom", .. } => Located::from(error),
+        error => in_table("[reset]")(error),
+    })?;
     check_counts(file, &names)?;
     let seconds_per_step = model.opt().timestep * file.frame_skip as f64;
-    let observation = all(&file.observation, |part| Part::resolve(part, &names))?;
-    let start = start::start(&file.reset, &names)?;
+    let observation = each("[[observation]]", &file.observation, |part| Part::resolve(part, &names))?;
+    let start = start::start(&file.reset, &names).map_err(in_table("[reset]"))?;
     let mut products = Vec::new();
-    let mut rewards = Vec::new();
-    for term in &file.reward {
-        rewards.push(Term::resolve(term, &start.qpos, &mut products, &names)?);
-    }
-    let action = file.action.as_ref().map(|map| ActionPlan::resolve(map, &start.qpos, &names)).transpose()?;
+    let rewards =
+        each("[[reward]]", &file.reward, |term| Term::resolve(term, &start.qpos, &mut products, &names))?;
+    let action = file.action.as_ref().map(|map| ActionPlan::resolve(map, &start.qpos, &names));
+    let action = action.transpose().map_err(in_table("[action]"))?;
     let observation_size = observation.iter().map(Part::size).sum();
-    let disturbance = Disturbance::resolve(&file.randomisation, observation_size, seconds_per_step, &names)?;
-    let health = all(&file.health, |rule| Rule::resolve(rule, &names))?;
-    let measures = all(&file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
+    let disturbance = Disturbance::resolve(&file.randomisation, observation_size, seconds_per_step, &names)
+        .map_err(in_table("[randomisation]"))?;
+    let health = each("[[health]]", &file.health, |rule| Rule::resolve(rule, &names))?;
+    let measures =
+        each("[[measure]]", &file.measure, |measure| Definition::resolve(measure, seconds_per_step, &names))?;
     let floor = names.floor;
     let foot_of_geom = feet(&measures, floor, &names)?;
     let needs = observation
@@ -293,7 +301,7 @@ fn resolve(
         .chain(health.iter().map(Rule::needs))
         .chain(measures.iter().map(Definition::needs))
         .fold(Needs::default(), Needs::and);
-    let physics = RandomPhysics::resolve(&file.randomisation, &names)?;
+    let physics = RandomPhysics::resolve(&file.randomisation, &names).map_err(in_table("[randomisation]"))?;
     let followed = names.into_followed();
     let needs = needs.and(followed.needs());
     Ok(Recipe {
@@ -322,10 +330,6 @@ fn resolve(
         untuned,
         lanes: super::lanes::Choice::default(),
     })
-}
-
-fn all<A, B>(items: &[A], resolve: impl Fn(&A) -> Result<B, EnvError>) -> Result<Vec<B>, EnvError> {
-    items.iter().map(resolve).collect()
 }
 
 fn check_counts(file: &TaskFile, names: &Names<'_>) -> Result<(), EnvError> {

@@ -11,6 +11,8 @@ mod solid;
 mod strip;
 mod vector;
 
+use autoqd_env::{Seed, Task};
+
 use self::camera::View;
 use self::flat::FlatView;
 use self::mesh::Surfaces;
@@ -23,6 +25,18 @@ use crate::replay::Replay;
 pub use gait::frames_of_one_cycle;
 pub use movie::{gif, gif_of, has_ffmpeg, mp4, png_sequence};
 pub use strip::{Caption, filmstrip, stack};
+
+/// A still picture of a task at the start of an episode.
+pub fn still(task: &dyn Task, style: FrameStyle) -> Result<Image, ViewError> {
+    let mut world = task.make()?;
+    let mut observation = vec![0.0; task.spec().observation_size];
+    world.reset(Some(&Seed::from(0_u64)), &mut observation)?;
+    let mut replay = Replay::new(world.scene().ok_or(ViewError::NothingToDraw)?, 1);
+    let mut poses = Vec::new();
+    world.poses(&mut poses);
+    replay.push(&poses, 0.0);
+    Renderer::new(&replay, style)?.frame(0)
+}
 
 /// Size and style of a frame.
 #[derive(Clone, Copy, Debug)]

@@ -176,6 +176,7 @@ fn encode(run: &RunView, table: &ArchiveTable, version: &str) -> Bytes {
         "bounds": layout.bounds,
         "cells": layout.cells,
         "capacity": layout.capacity,
+        "labels": run.labels(),
         "measureNames": run.measure_names(table.measures.width),
         "show": run.to_show(table, SHOWN_FIRST).into_iter().map(|row| table.id[row]).collect::<Vec<u64>>(),
     });
