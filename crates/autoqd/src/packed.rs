@@ -107,10 +107,16 @@ impl Packed {
     fn read(bytes: &[u8]) -> Result<Self, Error> {
         let packed: Self = wire::open(MAGIC, bytes)?;
         let inside = |name: &Path| name.components().all(|c| matches!(c, Component::Normal(_)));
-        match packed.files.iter().all(|(name, _)| inside(name)) {
+        match packed.files.iter().all(|(name, _)| inside(name)) && !packed.writes_through_links() {
             true => Ok(packed),
             false => Err(Error::Wire { reason: "it names files outside its folder".to_owned() }),
         }
+    }
+
+    /// Whether a file would be written where one of the links leads.
+    fn writes_through_links(&self) -> bool {
+        let below = |link: &Path| self.files.iter().filter(|(name, _)| name.starts_with(link)).count();
+        self.files.iter().any(|(name, entry)| matches!(entry, Entry::Link(_)) && below(name) > 1)
     }
 
     fn add_results(&mut self, folder: &Path) -> Result<(), RunFolderError> {
@@ -228,8 +234,17 @@ mod tests {
         let folder = RunFolder::open(&path).unwrap();
         assert!(folder.put_results(&bytes[..bytes.len() - 1]).is_err(), "cut short");
         assert!(folder.put_results(&bytes).is_err(), "results bring no task");
-        let outside = Packed { files: vec![("../x".into(), Entry::Content(vec![]))] };
-        let outside = wire::seal(MAGIC, &outside).unwrap();
-        assert!(unpack_run(&outside, &root.path().join("other")).is_err());
+        let link = || Entry::Link(root.path().to_path_buf());
+        let file = || Entry::Content(vec![]);
+        for files in [
+            vec![("../x".into(), file())],
+            vec![("away".into(), link()), ("away/x".into(), file())],
+            vec![("away/x".into(), file()), ("away".into(), link())],
+            vec![("x".into(), link()), ("x".into(), file())],
+        ] {
+            let outside = wire::seal(MAGIC, &Packed { files }).unwrap();
+            assert!(unpack_run(&outside, &root.path().join("other")).is_err());
+            assert!(!root.path().join("x").exists());
+        }
     }
 }
