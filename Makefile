@@ -43,6 +43,7 @@ attack: SECONDS ?= 500
 attack: native web
 	scripts/other-cpus.sh
 	@if command -v valgrind >/dev/null; then scripts/valgrind.sh; else echo "valgrind: skipped, it is not installed"; fi
+	scripts/sanitize.sh
 	AUTOQD_ATTACK_SECONDS=$(SECONDS) cargo test --release -p autoqd-cli --test attack -- --nocapture --test-threads=1
 
 # The wheel, in target/wheels, and installed into the environment .venv of this checkout.

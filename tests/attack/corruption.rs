@@ -126,3 +126,12 @@ fn damage_to_any_file_is_noticed_and_nothing_panics() {
         fs::remove_dir_all(run).map_err(|e| e.to_string())
     });
 }
+
+#[test]
+fn an_archive_that_was_removed_is_not_drawn_as_an_empty_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    copy(undisturbed(), &run);
+    fs::remove_file(run.join("archive.parquet")).unwrap();
+    assert_eq!(answer(&run, &["plot", "--out={out}", "--resolution=0.2"]).unwrap(), None);
+}

@@ -1,6 +1,7 @@
 //! `autoqd plot`: archives, learning curves and measurements as SVG and PNG.
 
 use autoqd::registry::Registry;
+use autoqd::run_folder::CHECKPOINT_FILE;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,6 +63,11 @@ fn draw_archive(
     args: &PlotArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    let path = run.archive_path();
+    // A run without a checkpoint has no archive yet; one with a checkpoint has lost it.
+    if !path.exists() && path.with_file_name(CHECKPOINT_FILE).exists() {
+        bail!("{} is missing; `autoqd resume` writes it again from the checkpoint", path.display());
+    }
     let table = run.archive()?;
     if let Some(name) = args.color.as_deref().filter(|name| *name != "objective")
         && table.statistic(name).is_none()
