@@ -16,7 +16,7 @@ pub fn shim(folder: &Path) -> Option<PathBuf> {
     if compiler.status().is_ok_and(|status| status.success()) {
         return Some(library);
     }
-    assert!(std::env::var_os("AUTOQD_REQUIRE_ALL").is_none(), "no C compiler");
+    assert!(std::env::var("AUTOQD_REQUIRE_ALL").as_deref() != Ok("1"), "no C compiler");
     eprintln!("skipped: no C compiler");
     None
 }
