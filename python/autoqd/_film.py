@@ -28,11 +28,15 @@ def _mp4(frames, path, rate):
     _, height, width, _ = frames.shape
     pixels = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(rate), "-i", "-"]
     # Even sides, as H.264 wants them, and the pixel format that every player knows.
-    film = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(path)]
-    command = ["ffmpeg", "-y", "-loglevel", "error", *pixels, *film]
-    done = subprocess.run(command, input=np.ascontiguousarray(frames).tobytes(), capture_output=True)
+    film = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p"]
+    # Next to its final place, so that nobody finds half a film.
+    unfinished = path.with_suffix(".part.mp4")
+    command = ["ffmpeg", "-y", "-loglevel", "error", *pixels, *film, "-movflags", "+faststart", str(unfinished)]
+    done = subprocess.run(command, input=np.ascontiguousarray(frames), capture_output=True)
     if done.returncode != 0:
+        unfinished.unlink(missing_ok=True)
         raise Error(f"{path}: ffmpeg said: {done.stderr.decode().strip()}")
+    unfinished.replace(path)
 
 
 class Film:

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pickle
 import shutil
+import subprocess
 import sys
 import urllib.request
 
@@ -114,6 +115,23 @@ def test_a_selection_is_a_run_of_its_own(run, tmp_path):
     assert "point-maze" in repr(chosen) and "<table>" in chosen._repr_html_()
 
 
+def film_as_mp4(run, tmp_path):
+    film = tmp_path / "film.mp4"
+    if shutil.which("ffmpeg") is None:
+        with pytest.raises(autoqd.Error, match="ffmpeg"):
+            run.render(seconds=0.2, size=(81, 60), save=film)
+        assert not film.exists()
+        return
+    frames = run.render(seconds=0.2, size=(81, 60), save=film)
+    command = ["ffmpeg", "-loglevel", "error", "-i", str(film), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    shown = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8)
+    # H.264 wants even sides.
+    shown = shown.reshape(len(frames), 60, 82, 3)[:, :, :81]
+    assert np.abs(shown.astype(int) - frames).mean() < 5
+    with pytest.raises(autoqd.Error, match="ffmpeg said"):
+        run.render(seconds=0.2, size=(81, 60), save=tmp_path / "no" / "such" / "film.mp4")
+
+
 def test_pictures(run, tmp_path):
     frames = run.render(seconds=0.5, size=(80, 60), save=tmp_path / "film.gif")
     assert frames.dtype == np.uint8 and frames.shape[1:] == (60, 80, 3) and len(frames) == 13
@@ -121,6 +139,7 @@ def test_pictures(run, tmp_path):
     assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")
     with pytest.raises(ValueError, match=".gif or .mp4"):
         run.render(seconds=0.1, size=(80, 60), save=tmp_path / "film.avi")
+    film_as_mp4(run, tmp_path)
     assert "data:image/gif" in run.film(seconds=0.1, size=(80, 60))._repr_html_()
     assert {path.suffix for path in run.plot(tmp_path / "plots")} == {".svg", ".png"}
     assert run.report(tmp_path / "report.html").read_text().startswith("<!doctype html>")

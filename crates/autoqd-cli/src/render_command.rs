@@ -78,7 +78,7 @@ fn parse_size(text: &str) -> Result<(usize, usize), String> {
 pub fn run(args: &RenderArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.format.contains(&Format::Mp4) && !has_ffmpeg() {
         bail!(
-            "--format mp4 needs the program ffmpeg, which is not installed; install it or use --format film, which then makes a GIF"
+            "--format mp4 needs the program ffmpeg with libx264, which is not installed; install it or use --format film, which then makes a GIF"
         );
     }
     let run = RunView::open(&args.run.run, registry)?;

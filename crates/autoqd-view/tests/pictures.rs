@@ -5,7 +5,9 @@ mod common;
 use autoqd_env::{Action, Perturbation, Pose, Seed, load_task, task_names};
 use autoqd_view::Replay;
 use autoqd_view::plot::Mode;
-use autoqd_view::render::{Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif};
+use autoqd_view::render::{
+    Caption, FrameStyle, Renderer, filmstrip, frames_of_one_cycle, gif, has_ffmpeg, mp4, png_sequence,
+};
 
 /// An episode under smooth actions that move every joint.
 fn replay(task: &str, steps: usize) -> Replay {
@@ -113,4 +115,57 @@ fn a_gif_has_real_time_frames() {
     // 0.4 s at 25 frames per second, or the whole episode if it was shorter.
     let length = (replay.frames() as f64 * replay.seconds_per_frame()).min(0.4);
     assert_eq!(count, (length * 25.0).ceil() as usize);
+}
+
+/// The pictures of a film, as ffmpeg reads them.
+fn pictures_of(film: &std::path::Path) -> Vec<u8> {
+    let mut ffmpeg = std::process::Command::new("ffmpeg");
+    ffmpeg.args(["-loglevel", "error", "-i"]).arg(film).args(["-f", "rawvideo", "-pix_fmt", "rgba", "-"]);
+    let decoded = ffmpeg.output().unwrap();
+    assert!(decoded.status.success(), "{}", String::from_utf8_lossy(&decoded.stderr));
+    decoded.stdout
+}
+
+#[test]
+fn an_mp4_shows_what_was_drawn_in_real_time() {
+    if !has_ffmpeg() {
+        let missing = "ffmpeg with libx264 is not installed";
+        assert!(std::env::var("AUTOQD_REQUIRE_ALL").as_deref() != Ok("1"), "{missing}");
+        eprintln!("skipped: {missing}");
+        return;
+    }
+    // Twenty steps in a second: some of them are shown in two pictures.
+    let replay = replay("half-cheetah", 20);
+    let style = FrameStyle { width: 160, height: 120, mode: Mode::Light };
+    let renderer = Renderer::new(&replay, style).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("film.mp4");
+    mp4(&renderer, &Caption::default(), 0.8, &file).unwrap();
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "a part of the film stayed behind");
+
+    let (decoded, picture) = (pictures_of(&file), 160 * (120 + 25 + 1) * 4);
+    assert_eq!(decoded.len() % picture, 0);
+    assert_eq!(decoded.len() / picture, 20, "0.8 s at 25 pictures per second");
+    for (i, shown) in decoded.chunks_exact(picture).enumerate() {
+        let frame = (i as f64 / 25.0 / replay.seconds_per_frame()) as usize;
+        let drawn = renderer.frame(frame).unwrap().rgba;
+        let (mean, _) = difference(&shown[..drawn.len()], &drawn);
+        assert!(mean < 3.0, "picture {i}: {mean}");
+        let (other, _) = difference(&shown[..drawn.len()], &renderer.frame((frame + 10) % 20).unwrap().rgba);
+        assert!(other > 2.0 * mean, "picture {i}: {mean} from its own frame, {other} from another");
+    }
+}
+
+#[test]
+fn a_folder_of_pictures_has_each_as_often_as_it_is_shown() {
+    let replay = replay("half-cheetah", 10);
+    let style = FrameStyle { width: 64, height: 48, mode: Mode::Light };
+    let renderer = Renderer::new(&replay, style).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let files = png_sequence(&renderer, &Caption::default(), 0.2, folder.path()).unwrap();
+    assert_eq!(files.len(), 10, "0.2 s at 50 pictures per second");
+    let bytes: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    // A step of the world takes 0.05 s.
+    assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2] && bytes[2] != bytes[3] && bytes[7] != bytes[9]);
 }

@@ -1,6 +1,8 @@
 //! Floor and sky of a picture: what every pixel would show if there were no solid, a row at a time in single precision,
 //! which compilers turn into vector instructions.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::camera::Camera;
@@ -9,6 +11,9 @@ use crate::plot::Mode;
 
 /// Linear colour.
 pub(super) type Color = [f32; 3];
+
+/// The colours of a row, channel by channel.
+pub(super) type Channels = [Vec<f32>; 3];
 
 /// Light is soft: it is computed at places some columns and rows of the picture apart, and blended in between. So far apart
 /// are the places for the light of the sky, and those for shadows.
@@ -82,38 +87,68 @@ impl<'a> Ground<'a> {
         Self { camera, floor, stage, middle, reach: reach.max(0.3), width, height }
     }
 
-    /// A grid of numbers about the points of the floor that are seen `step` pixels apart. `about` is given the line of a row
-    /// of the grid on the floor (a point, its direction, and the floor's normal; nothing if the row shows other things too)
-    /// and says what there is to know of its points; beside the floor it is 1.
-    fn grid<F: Fn(V3) -> f64>(&self, step: usize, about: impl Fn(Option<(V3, V3, V3)>) -> F + Sync) -> Grid {
+    /// A grid of numbers about the points of the floor that are seen `step` pixels apart: 1 until told otherwise. `fill` is
+    /// given its rows, with their height in the picture.
+    fn grid(&self, step: usize, fill: impl Fn(f64, &mut [f32]) + Sync) -> Grid {
         let (columns, rows) = (self.width.div_ceil(step) + 1, self.height.div_ceil(step) + 1);
         let mut values = vec![1.0; columns * rows];
         let scale = 2.0 / self.height as f64;
-        values.par_chunks_exact_mut(columns).enumerate().for_each(|(row, out)| {
-            let y = (0.5 * self.height as f64 - (step * row) as f64) * scale;
-            let number = about(self.line(y));
-            for (column, out) in out.iter_mut().enumerate() {
-                let x = ((step * column) as f64 - 0.5 * self.width as f64) * scale;
-                *out = self.floor_at(x, y).map_or(1.0, |point| number(point) as f32);
-            }
-        });
-        Grid { values, columns, step }
+        values
+            .par_chunks_exact_mut(columns)
+            .enumerate()
+            .for_each(|(row, out)| fill((0.5 * self.height as f64 - (step * row) as f64) * scale, out));
+        Grid { values, columns }
     }
 
-    fn line(&self, y: f64) -> Option<(V3, V3, V3)> {
+    /// Where a column of a grid is in the picture.
+    fn place(&self, step: usize, column: usize) -> f64 {
+        ((step * column) as f64 - 0.5 * self.width as f64) * (2.0 / self.height as f64)
+    }
+
+    fn line(&self, y: f64) -> Option<Line> {
         let side = (self.width as f64 + 2.0) / self.height as f64;
         let (from, to) = (self.floor_at(-side, y)?, self.floor_at(side, y)?);
-        Some((from, (to - from).unit(), self.floor.as_ref()?.z()))
+        let length = (to - from).length();
+        Some(Line { from, along: (to - from).unit(), length, normal: self.floor.as_ref()?.z() })
     }
 
     /// How the floor is lit.
     pub fn light(&self, lamps: &impl Lamps) -> Light {
-        let sky = self.grid(SKY, |_| |point| lamps.sky(point));
-        let shadow = self.grid(SHADOW, |line| {
-            let past = line.map(|line| lamps.shading(&line));
-            move |point| lamps.key(point, past.as_deref())
+        let sky = self.grid(SKY, |y, out| {
+            let place = |column| Some((column, self.floor_at(self.place(SKY, column), y)?));
+            let points: Vec<(usize, V3)> = (0..out.len()).filter_map(place).collect();
+            lamps.sky(&points, out);
+        });
+        let shadow = self.grid(SHADOW, |y, out| {
+            let shades = self.line(y).and_then(|line| self.shades(&line, lamps, out.len()));
+            let shades = shades.unwrap_or_else(|| (0..lamps.solids()).map(|i| (i, 0..out.len())).collect());
+            let from = shades.iter().map(|(_, columns)| columns.start).min().unwrap_or(0);
+            let to = shades.iter().map(|(_, columns)| columns.end).max().unwrap_or(0);
+            for column in from..to {
+                if let Some(point) = self.floor_at(self.place(SHADOW, column), y) {
+                    let past = shades.iter().filter(|(_, columns)| columns.contains(&column));
+                    out[column] = lamps.key(point, past.map(|(solid, _)| *solid)) as f32;
+                }
+            }
         });
         Light { sky, shadow }
+    }
+
+    /// The solids that may shade a line of the floor, and in which of so many columns of the grid of shadows.
+    fn shades(&self, line: &Line, lamps: &impl Lamps, columns: usize) -> Option<Vec<(usize, Range<usize>)>> {
+        let column = |along: f64| {
+            let (x, _, _) =
+                self.camera.circle(line.from + line.along * along.clamp(0.0, line.length), 0.0)?;
+            Some(
+                (0.5 * (x * self.height as f64 + self.width as f64) / SHADOW as f64)
+                    .clamp(0.0, columns as f64),
+            )
+        };
+        let range = |shade: Shade| {
+            let range = column(shade.from)? as usize..(column(shade.to)? as usize + 2).min(columns);
+            Some((shade.solid, range))
+        };
+        lamps.shading(line)?.into_iter().map(range).collect()
     }
 
     fn floor_at(&self, x: f64, y: f64) -> Option<V3> {
@@ -135,31 +170,41 @@ impl<'a> Ground<'a> {
     }
 
     /// A row of the picture.
-    pub fn row(&self, row: usize, light: &Light, scratch: &mut Scratch, out: &mut [Color]) {
+    pub fn row(&self, row: usize, light: &Light, scratch: &mut Scratch, out: &mut Channels) {
+        pulp::Arch::new().dispatch(RowWork { ground: self, row, light, scratch, out });
+    }
+
+    #[inline(always)]
+    fn draw_row(&self, row: usize, light: &Light, scratch: &mut Scratch, out: &mut Channels) {
         let directions = self.directions(row);
         let [sky, horizon] = [self.stage.sky, self.stage.horizon].map(color);
+        let away = |column| up(directions.at(column));
         let Some(floor) = &self.floor else {
-            for (column, out) in out.iter_mut().enumerate() {
-                *out = mix(horizon, sky, up(directions.at(column)));
+            for (k, out) in out.iter_mut().enumerate() {
+                out.iter_mut().enumerate().for_each(|(column, c)| *c = mix(horizon[k], sky[k], away(column)));
             }
             return;
         };
         self.lines_and_fog(floor, &directions, scratch);
+        light.row(row, scratch);
         let [plain, line] = [self.stage.floor, self.stage.line].map(color);
-        let (sky_light, shadow) = (light.sky.row(row), light.shadow.row(row));
-        for (column, out) in out.iter_mut().enumerate() {
-            let fog = scratch.fog[column];
-            *out = if fog < 0.0 {
-                mix(horizon, sky, up(directions.at(column)))
-            } else {
-                let light = Light::of(sky_light.at(column), shadow.at(column));
-                mix(mix(plain, line, scratch.lines[column]).map(|c| c * light), horizon, fog)
-            };
+        let Scratch { lines, fog, light, .. } = scratch;
+        for (k, out) in out.iter_mut().enumerate() {
+            for (((out, lines), fog), light) in out.iter_mut().zip(&*lines).zip(&*fog).zip(&*light) {
+                *out = mix(mix(plain[k], line[k], *lines) * light, horizon[k], *fog);
+            }
+        }
+        if fog.iter().any(|fog| *fog < 0.0) {
+            for column in (0..self.width).filter(|column| fog[*column] < 0.0) {
+                let up = away(column);
+                (0..3).for_each(|k| out[k][column] = mix(horizon[k], sky[k], up));
+            }
         }
     }
 
     /// For each pixel of a row how much of it lines of the floor's grid cover, and how much fog is before it; less than none
     /// where there is no floor.
+    #[inline(always)]
     fn lines_and_fog(&self, floor: &Frame, directions: &Directions, scratch: &mut Scratch) {
         // Coordinates from a crossing of coarse lines near by: single precision is enough around it.
         let base = |x: f64| (x / 5.0).round() * 5.0;
@@ -196,28 +241,68 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// A row, for [`pulp`] to compile for every width of vectors.
+struct RowWork<'a, 'b> {
+    ground: &'a Ground<'b>,
+    row: usize,
+    light: &'a Light,
+    scratch: &'a mut Scratch,
+    out: &'a mut Channels,
+}
+
+impl pulp::WithSimd for RowWork<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.ground.draw_row(self.row, self.light, self.scratch, self.out);
+    }
+}
+
 /// Room for a row.
 pub(super) struct Scratch {
     lines: Vec<f32>,
     fog: Vec<f32>,
+    sky: Vec<f32>,
+    light: Vec<f32>,
 }
 
 impl Scratch {
     pub fn new(width: usize) -> Self {
-        Self { lines: vec![0.0; width], fog: vec![0.0; width] }
+        let [lines, fog, sky, light] = std::array::from_fn(|_| vec![0.0; width]);
+        Self { lines, fog, sky, light }
     }
+}
+
+/// What a row of the picture shows of the floor.
+pub(super) struct Line {
+    pub from: V3,
+    pub along: V3,
+    pub length: f64,
+    /// Upwards from the floor.
+    pub normal: V3,
+}
+
+/// Where a solid may shade a line, as distances from its start.
+pub(super) struct Shade {
+    pub solid: usize,
+    pub from: f64,
+    pub to: f64,
 }
 
 /// What lights the floor.
 pub(super) trait Lamps: Sync {
-    /// How much of the sky a point of the floor sees, from 0 to 1.
-    fn sky(&self, point: V3) -> f64;
+    /// How much of the sky points of the floor see, from 0 to 1, in the places that they say.
+    fn sky(&self, points: &[(usize, V3)], out: &mut [f32]);
 
-    /// How much of the key light reaches it, past these solids alone if they are known.
-    fn key(&self, point: V3, past: Option<&[usize]>) -> f64;
+    /// How much of the key light reaches it past some of the solids.
+    fn key(&self, point: V3, past: impl Iterator<Item = usize>) -> f64;
 
-    /// The solids that may shade a line on the floor: a point, its direction, and the floor's normal.
-    fn shading(&self, line: &(V3, V3, V3)) -> Vec<usize>;
+    /// How many solids there are.
+    fn solids(&self) -> usize;
+
+    /// The solids that may shade a line; `None` if the light comes in too low to say.
+    fn shading(&self, line: &Line) -> Option<Vec<Shade>>;
 }
 
 /// The light on the floor of a picture.
@@ -227,8 +312,14 @@ pub(super) struct Light {
 }
 
 impl Light {
-    fn of(sky: f32, key: f32) -> f32 {
-        most(0.42 * sky + 0.58 * key * (0.35 + 0.65 * sky), 0.12)
+    /// The light along a row of pixels.
+    #[inline(always)]
+    fn row(&self, row: usize, Scratch { sky, light, .. }: &mut Scratch) {
+        self.sky.row::<SKY>(row, sky);
+        self.shadow.row::<SHADOW>(row, light);
+        for (light, sky) in light.iter_mut().zip(&*sky) {
+            *light = most(0.42 * sky + 0.58 * *light * (0.35 + 0.65 * sky), 0.12);
+        }
     }
 }
 
@@ -236,36 +327,22 @@ impl Light {
 struct Grid {
     values: Vec<f32>,
     columns: usize,
-    step: usize,
-}
-
-/// The numbers along a row of pixels, blended from the rows of the grid above and below it.
-struct Blend<'a> {
-    above: &'a [f32],
-    below: &'a [f32],
-    part: f32,
-    step: usize,
 }
 
 impl Grid {
-    /// Where a pixel's middle lies between two places.
-    fn between(pixel: usize, step: usize) -> (usize, f32) {
-        (pixel / step, ((pixel % step) as f32 + 0.5) / step as f32)
-    }
-
-    fn row(&self, row: usize) -> Blend<'_> {
-        let (place, part) = Self::between(row, self.step);
-        let of = |place: usize| &self.values[place * self.columns..][..self.columns];
-        Blend { above: of(place), below: of(place + 1), part, step: self.step }
-    }
-}
-
-impl Blend<'_> {
-    fn at(&self, column: usize) -> f32 {
-        let (i, part) = Grid::between(column, self.step);
-        let along = |row: &[f32]| row[i] + (row[i + 1] - row[i]) * part;
-        let (above, below) = (along(self.above), along(self.below));
-        above + (below - above) * self.part
+    /// The numbers along a row of pixels, blended from the rows of the grid above and below it.
+    #[inline(always)]
+    fn row<const STEP: usize>(&self, row: usize, out: &mut [f32]) {
+        let within: [f32; STEP] = std::array::from_fn(|i| (i as f32 + 0.5) / STEP as f32);
+        let (place, down) = (row / STEP, within[row % STEP]);
+        let of = |place: usize| self.values[place * self.columns..][..self.columns].windows(2);
+        for (out, (above, below)) in out.chunks_mut(STEP).zip(of(place).zip(of(place + 1))) {
+            for (out, right) in out.iter_mut().zip(within) {
+                let along = |row: &[f32]| row[0] + (row[1] - row[0]) * right;
+                let (above, below) = (along(above), along(below));
+                *out = above + (below - above) * down;
+            }
+        }
     }
 }
 
@@ -281,6 +358,7 @@ fn most(a: f32, b: f32) -> f32 {
 }
 
 /// How far up the sky a direction points, from 0 to 1.
+#[inline(always)]
 fn up([x, y, z]: [f32; 3]) -> f32 {
     (z / (x * x + y * y + z * z).sqrt() * 2.2).clamp(0.0, 1.0)
 }
@@ -290,8 +368,8 @@ pub(super) fn color(v: V3) -> Color {
 }
 
 #[inline(always)]
-fn mix(a: Color, b: Color, t: f32) -> Color {
-    std::array::from_fn(|i| a[i] + (b[i] - a[i]) * t)
+fn mix(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
 }
 
 /// The whole number under `x`: adding a number of this size rounds.

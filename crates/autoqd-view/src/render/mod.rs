@@ -6,6 +6,7 @@ mod gait;
 mod ground;
 mod mesh;
 mod movie;
+mod outline;
 mod scene_picture;
 mod solid;
 mod strip;

@@ -1,13 +1,15 @@
 //! One frame of a world in three dimensions, drawn by casting rays.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use autoqd_env::{Pose, Scene, ShapeKind};
 use rayon::prelude::*;
 
 use super::camera::Camera;
-use super::ground::{Color, Ground, Lamps, Scratch, Stage, color};
+use super::ground::{Channels, Color, Ground, Lamps, Line, Scratch, Shade, Stage, color};
 use super::mesh::Surfaces;
+use super::outline::Outline;
 use super::solid::{Hit, Ray, Solid};
 use super::vector::{Frame, V3, v3};
 use crate::image::Image;
@@ -61,12 +63,32 @@ impl Canvas {
     fn place(&self, column: f64, row: f64) -> (f64, f64) {
         ((column - 0.5 * self.width as f64) * self.scale, (0.5 * self.height as f64 - row) * self.scale)
     }
+
+    /// The column, with its fraction, of a place; the nearest one of a place beside the picture.
+    fn column(&self, x: f64) -> f64 {
+        (x / self.scale + 0.5 * self.width as f64).clamp(0.0, self.width as f64)
+    }
+}
+
+/// A solid that a row may show, and the columns in which it may.
+struct Near {
+    solid: usize,
+    columns: Range<usize>,
+}
+
+/// Room for the rays of a row and what they hit.
+#[derive(Default)]
+struct Sight {
+    rays: Vec<Ray>,
+    hits: Vec<Option<(usize, Hit)>>,
 }
 
 /// A world ready to be drawn.
 pub(crate) struct ScenePicture<'a> {
     camera: &'a Camera,
     solids: Vec<Solid>,
+    /// The camera's eye as each solid has it.
+    eyes: Vec<V3>,
     /// What holds each solid in the picture; `None` for one beside or behind the camera.
     outlines: Vec<Option<Outline>>,
     /// The solids that may stand between each solid and the light.
@@ -88,7 +110,8 @@ impl<'a> ScenePicture<'a> {
             .filter_map(|(i, (shape, pose))| Solid::new(shape, surfaces.of(i), Frame::from(pose)))
             .filter(|solid| solid.color[3] > 0.01)
             .collect();
-        let outlines = solids.iter().map(|s| Outline::new(s, camera)).collect();
+        let outlines = solids.iter().map(|s| Outline::of(s, camera)).collect();
+        let eyes = solids.iter().map(|s| s.inside(camera.eye())).collect();
         let floor =
             placed().find(|(shape, _)| shape.kind == ShapeKind::Plane).map(|(_, pose)| Frame::from(pose));
         let count = solids.len().max(1) as f64;
@@ -96,7 +119,7 @@ impl<'a> ScenePicture<'a> {
         let reach = solids.iter().map(|s| (s.center() - middle).length() + s.reach).fold(0.0, f64::max);
         let light = LIGHT.unit();
         let before = solids.iter().enumerate().map(|(i, solid)| before(&solids, i, solid, light)).collect();
-        Self { camera, solids, outlines, before, floor, middle, reach, stage: Stage::new(mode), light }
+        Self { camera, solids, eyes, outlines, before, floor, middle, reach, stage: Stage::new(mode), light }
     }
 
     /// Draws the picture. Each pixel is computed on its own, so the number of threads does not matter.
@@ -105,17 +128,18 @@ impl<'a> ScenePicture<'a> {
         let ball = (self.middle, self.reach);
         let ground = Ground::new(self.camera, self.floor, &self.stage, ball, (width, height));
         let light = ground.light(self);
-        let seen: Vec<SeenRow> = (0..height).into_par_iter().map(|row| self.see_row(&canvas, row)).collect();
+        let see = |sight: &mut Sight, row| self.see_row(&canvas, row, sight);
+        let seen: Vec<SeenRow> = (0..height).into_par_iter().map_init(Sight::default, see).collect();
         let (mut image, table) = (Image::new(width, height), &*SRGB);
-        let room = || (Scratch::new(width), vec![[0.0; 3]; width]);
+        let room = || (Scratch::new(width), std::array::from_fn(|_| vec![0.0; width]));
         image.rgba.par_chunks_exact_mut(4 * width).enumerate().for_each_init(
             room,
             |(scratch, colors), (row, line)| {
                 ground.row(row, &light, scratch, colors);
                 self.draw_solids(&canvas, row, &seen, colors);
-                for (color, pixel) in colors.iter().zip(line.chunks_exact_mut(4)) {
-                    let [r, g, b] = color.map(|c| encode(c, table));
-                    pixel.copy_from_slice(&[r, g, b, 255]);
+                let [r, g, b] = colors;
+                for (((r, g), b), pixel) in r.iter().zip(g).zip(b).zip(line.chunks_exact_mut(4)) {
+                    pixel.copy_from_slice(&[table.byte(*r), table.byte(*g), table.byte(*b), 255]);
                 }
             },
         );
@@ -123,20 +147,38 @@ impl<'a> ScenePicture<'a> {
     }
 
     /// Puts the solids of a row over what lies behind them, with smooth edges.
-    fn draw_solids(&self, canvas: &Canvas, row: usize, seen: &[SeenRow], colors: &mut [Color]) {
+    fn draw_solids(&self, canvas: &Canvas, row: usize, seen: &[SeenRow], colors: &mut Channels) {
         let rows = &seen[row.saturating_sub(1)..(row + 2).min(seen.len())];
         let filled = || rows.iter().filter(|r| !r.seen.is_empty());
         let Some(from) = filled().map(|r| r.from.saturating_sub(1)).min() else { return };
         let to = filled().map(|r| r.from + r.seen.len() + 1).max().unwrap_or(0).min(canvas.width);
         let near = self.near_row(canvas, row);
+        let mut some = Vec::with_capacity(near.len());
         for column in from..to {
             let here = seen[row].at(column);
-            if is_edge(rows, here, column, canvas.width) {
-                colors[column] = self.supersample(canvas, (column, row), &near, colors[column]);
+            let color = if is_edge(rows, here, column, canvas.width) {
+                self.choose(canvas, (column, row), &near, &mut some);
+                let behind = std::array::from_fn(|k| colors[k][column]);
+                self.supersample(canvas, (column, row), &some, behind)
             } else if here.what != NOTHING {
-                colors[column] = here.color;
-            }
+                here.color
+            } else {
+                continue;
+            };
+            colors.iter_mut().zip(color).for_each(|(channel, value)| channel[column] = value);
         }
+    }
+
+    /// The solids that may be seen in a pixel.
+    fn choose(&self, canvas: &Canvas, (column, row): (usize, usize), near: &[Near], some: &mut Vec<usize>) {
+        let place = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
+        let touches = |n: &&Near| {
+            let outline = &self.outlines[n.solid];
+            // The corner of a pixel is less than 0.71 of its height away.
+            n.columns.contains(&column) && outline.is_none_or(|o| o.holds(place, 0.75 * canvas.scale))
+        };
+        some.clear();
+        some.extend(near.iter().filter(touches).map(|n| n.solid));
     }
 
     /// The mean of several looks into a pixel. Each surface in it is lit once.
@@ -154,7 +196,7 @@ impl<'a> ScenePicture<'a> {
             let part = |k: usize| (k as f64 + 0.5) / EDGE_SAMPLES as f64;
             let place =
                 canvas.place(column as f64 + part(i % EDGE_SAMPLES), row as f64 + part(i / EDGE_SAMPLES));
-            let color = match self.nearest(place, canvas.scale, near) {
+            let color = match self.nearest(place, near) {
                 None => behind,
                 Some((solid, ray, hit)) => {
                     let normal = color(hit.normal);
@@ -175,47 +217,68 @@ impl<'a> ScenePicture<'a> {
         sum.map(|c| c * (1.0 / (EDGE_SAMPLES * EDGE_SAMPLES) as f32))
     }
 
-    /// The solids that a row of the picture may show.
-    fn near_row(&self, canvas: &Canvas, row: usize) -> Vec<usize> {
-        let (y, scale) = (canvas.place(0.0, row as f64 + 0.5).1, canvas.scale);
-        let touches = |outline: &Option<Outline>| {
-            outline.as_ref().is_none_or(|o| o.low.1 - scale <= y && y <= o.high.1 + scale)
+    /// The solids that a row of the picture may show, and where.
+    fn near_row(&self, canvas: &Canvas, row: usize) -> Vec<Near> {
+        let y = canvas.place(0.0, row as f64 + 0.5).1;
+        let near = |(solid, outline): (usize, &Option<Outline>)| {
+            let columns = match outline {
+                None => 0..canvas.width,
+                Some(outline) => {
+                    let (low, high) = outline.across(y, canvas.scale)?;
+                    canvas.column(low) as usize..(canvas.column(high) as usize + 1).min(canvas.width)
+                }
+            };
+            (!columns.is_empty()).then_some(Near { solid, columns })
         };
-        (0..self.solids.len()).filter(|i| touches(&self.outlines[*i])).collect()
+        self.outlines.iter().enumerate().filter_map(near).collect()
     }
 
-    fn see_row(&self, canvas: &Canvas, row: usize) -> SeenRow {
+    /// One solid after the other: what is the same along a row is then computed once.
+    fn see_row(&self, canvas: &Canvas, row: usize, Sight { rays, hits }: &mut Sight) -> SeenRow {
         let near = self.near_row(canvas, row);
-        let (mut from, mut to) = (canvas.width, 0);
-        let column = |x: f64| (x / canvas.scale + 0.5 * canvas.width as f64).clamp(0.0, canvas.width as f64);
-        for i in &near {
-            let (low, high) = self.outlines[*i]
-                .as_ref()
-                .map_or((0, canvas.width), |o| (column(o.low.0) as usize, column(o.high.0) as usize + 1));
-            (from, to) = (from.min(low), to.max(high.min(canvas.width)));
+        let Some(from) = near.iter().map(|n| n.columns.start).min() else { return SeenRow::default() };
+        let to = near.iter().map(|n| n.columns.end).max().unwrap_or(from);
+        rays.clear();
+        rays.extend((from..to).map(|column| {
+            let (x, y) = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
+            self.camera.ray(x, y)
+        }));
+        hits.clear();
+        hits.resize(to - from, None);
+        for Near { solid, columns } in &near {
+            let (index, columns) = (*solid, columns.start - from..columns.end - from);
+            let (solid, eye) = (&self.solids[index], self.eyes[index]);
+            for (ray, nearest) in rays[columns.clone()].iter().zip(&mut hits[columns]) {
+                if let Some(hit) = solid.hit_from(eye, ray.direction)
+                    && nearest.is_none_or(|(_, other)| hit.t < other.t)
+                {
+                    *nearest = Some((index, hit));
+                }
+            }
         }
-        let look = |column: usize| {
-            let place = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
-            self.nearest(place, canvas.scale, &near).map_or(UNSEEN, |(i, ray, hit)| self.shade(i, &ray, &hit))
+        let look = |(hit, ray): (&Option<(usize, Hit)>, &Ray)| match hit {
+            Some((index, hit)) if self.is_above_floor(ray, hit) => self.shade(*index, ray, hit),
+            _ => UNSEEN,
         };
-        SeenRow { from, seen: (from..to).map(look).collect() }
+        SeenRow { from, seen: hits.iter().zip(rays.iter()).map(look).collect() }
     }
 
-    /// The solid that is seen at a place of the picture.
-    fn nearest(&self, (x, y): (f64, f64), scale: f64, near: &[usize]) -> Option<(usize, Ray, Hit)> {
-        let touches = |i: usize| self.outlines[i].as_ref().is_none_or(|o| o.holds(x, y, scale));
-        let mut ray = None;
+    /// Which of some solids is seen at a place of the picture.
+    fn nearest(&self, (x, y): (f64, f64), near: &[usize]) -> Option<(usize, Ray, Hit)> {
+        if near.is_empty() {
+            return None;
+        }
+        let ray = self.camera.ray(x, y);
         let mut nearest: Option<(usize, Hit)> = None;
-        for i in near.iter().copied().filter(|i| touches(*i)) {
-            let ray = ray.get_or_insert_with(|| self.camera.ray(x, y));
-            if let Some(hit) = self.solids[i].hit(ray)
+        for &i in near {
+            if let Some(hit) = self.solids[i].hit_from(self.eyes[i], ray.direction)
                 && nearest.is_none_or(|(_, other)| hit.t < other.t)
             {
                 nearest = Some((i, hit));
             }
         }
-        let ((i, hit), ray) = (nearest?, ray?);
-        self.floor_at(&ray).is_none_or(|t| hit.t < t).then_some((i, ray, hit))
+        let (i, hit) = nearest?;
+        self.is_above_floor(&ray, &hit).then_some((i, ray, hit))
     }
 
     fn shade(&self, index: usize, ray: &Ray, hit: &Hit) -> Seen {
@@ -223,11 +286,12 @@ impl<'a> ScenePicture<'a> {
         Seen { color: color(shade), normal: color(hit.normal), what: index as u32 }
     }
 
-    fn floor_at(&self, ray: &Ray) -> Option<f64> {
-        let floor = self.floor.as_ref()?;
+    /// Whether a hit comes before the floor.
+    fn is_above_floor(&self, ray: &Ray, hit: &Hit) -> bool {
+        let Some(floor) = &self.floor else { return true };
         let slope = ray.direction.dot(floor.z());
         let t = (floor.origin - ray.origin).dot(floor.z()) / slope;
-        (slope < -1e-9 && t > 0.0).then_some(t)
+        !(slope < -1e-9 && t > 0.0) || hit.t < t
     }
 
     /// How much of the light reaches a point past some of the solids.
@@ -272,43 +336,6 @@ impl<'a> ScenePicture<'a> {
     }
 }
 
-/// A line with round ends that holds a solid in the picture.
-struct Outline {
-    from: (f64, f64),
-    along: (f64, f64),
-    inverse_square: f64,
-    radius: f64,
-    /// Corners of a box around it.
-    low: (f64, f64),
-    high: (f64, f64),
-}
-
-impl Outline {
-    fn new(solid: &Solid, camera: &Camera) -> Option<Self> {
-        let (from, to, radius) = solid.ends();
-        let [(ax, ay, ra), (bx, by, rb)] = [camera.circle(from, radius)?, camera.circle(to, radius)?];
-        let radius = ra.max(rb);
-        let along = (bx - ax, by - ay);
-        let square = along.0 * along.0 + along.1 * along.1;
-        Some(Self {
-            from: (ax, ay),
-            along,
-            inverse_square: if square > 0.0 { 1.0 / square } else { 0.0 },
-            radius,
-            low: (ax.min(bx) - radius, ay.min(by) - radius),
-            high: (ax.max(bx) + radius, ay.max(by) + radius),
-        })
-    }
-
-    /// Whether a place of the picture lies in it or no farther from it than `around`.
-    fn holds(&self, x: f64, y: f64, around: f64) -> bool {
-        let to = (x - self.from.0, y - self.from.1);
-        let part = ((to.0 * self.along.0 + to.1 * self.along.1) * self.inverse_square).clamp(0.0, 1.0);
-        let off = (to.0 - part * self.along.0, to.1 - part * self.along.1);
-        off.0 * off.0 + off.1 * off.1 <= (self.radius + around) * (self.radius + around)
-    }
-}
-
 /// The solids that may stand between a solid and the light.
 fn before(solids: &[Solid], index: usize, solid: &Solid, light: V3) -> Vec<usize> {
     let may = |other: &Solid| {
@@ -322,37 +349,67 @@ fn before(solids: &[Solid], index: usize, solid: &Solid, light: V3) -> Vec<usize
     (0..solids.len()).filter(|i| *i != index && may(&solids[*i])).collect()
 }
 
+/// What solids hide of the sky over points, for [`pulp`] to compile for every width of vectors.
+struct HiddenSky<'a> {
+    solids: &'a [Solid],
+    points: [&'a [f64]; 3],
+    hidden: &'a mut [f64],
+}
+
+impl pulp::WithSimd for HiddenSky<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.solids.iter().for_each(|solid| solid.hide_sky(self.points, self.hidden));
+    }
+}
+
 impl Lamps for ScenePicture<'_> {
-    fn sky(&self, point: V3) -> f64 {
-        if !self.may_be_dark(point) {
-            return 1.0;
+    fn sky(&self, points: &[(usize, V3)], out: &mut [f32]) {
+        let dark: Vec<_> = points.iter().filter(|(_, point)| self.may_be_dark(*point)).collect();
+        let [x, y, z]: [Vec<f64>; 3] = [|p: V3| p.x, |p: V3| p.y, |p: V3| p.z]
+            .map(|part| dark.iter().map(|(_, point)| part(*point)).collect());
+        let mut hidden = vec![0.0; dark.len()];
+        pulp::Arch::new().dispatch(HiddenSky {
+            solids: &self.solids,
+            points: [&x, &y, &z],
+            hidden: &mut hidden,
+        });
+        for ((place, _), hidden) in dark.iter().zip(hidden) {
+            out[*place] = (1.0 - 0.55 * hidden).max(0.35) as f32;
         }
-        let hidden: f64 = self.solids.iter().map(|s| s.hides_of_sky(point, v3(0.0, 0.0, 1.0))).sum();
-        (1.0 - 0.55 * hidden).max(0.35)
     }
 
-    fn key(&self, point: V3, past: Option<&[usize]>) -> f64 {
-        match past {
-            _ if !self.may_be_dark(point) => 1.0,
-            Some(some) => self.light_at(point, some.iter().copied()),
-            None => self.light_at(point, 0..self.solids.len()),
-        }
+    fn key(&self, point: V3, past: impl Iterator<Item = usize>) -> f64 {
+        if self.may_be_dark(point) { self.light_at(point, past) } else { 1.0 }
     }
 
-    fn shading(&self, (from, along, normal): &(V3, V3, V3)) -> Vec<usize> {
-        let (upward, spread) = (self.light.dot(*normal), LIGHT_SPREAD);
+    fn solids(&self) -> usize {
+        self.solids.len()
+    }
+
+    fn shading(&self, line: &Line) -> Option<Vec<Shade>> {
+        let (upward, spread) = (self.light.dot(line.normal), LIGHT_SPREAD);
+        if upward < 0.3 {
+            return None;
+        }
         let sideways = (1.0 - upward * upward).max(0.0).sqrt();
-        let crosses = |solid: &Solid| {
-            // Where the middle of the shadow is, and how far it reaches from there: a shadow widens with the distance.
-            let away = (solid.center() - *from).dot(*normal) / upward;
-            let middle = solid.center() - self.light * away;
+        let across = line.normal.cross(line.along);
+        // Where the middle of a ball's shadow is, and how far it reaches from there: a shadow widens with the distance.
+        let shadow = |ball: V3, radius: f64| {
+            let away = (ball - line.from).dot(line.normal) / upward;
+            let to = ball - self.light * away - line.from;
             let reach =
-                (solid.reach * (1.0 + spread) + spread * away.max(0.0) + 1e-2) / (upward - spread * sideways);
-            let to = middle - *from;
-            let off = to - *along * to.dot(*along);
-            off.dot(off) <= reach * reach
+                (radius * (1.0 + spread) + spread * away.max(0.0) + 1e-2) / (upward - spread * sideways);
+            ((to.dot(line.along), to.dot(across)), reach)
         };
-        (0..self.solids.len()).filter(|i| upward < 0.3 || crosses(&self.solids[*i])).collect()
+        let shade = |(solid, (from, to, radius)): (usize, (V3, V3, f64))| {
+            let ((from, here), (to, there)) = (shadow(from, radius), shadow(to, radius));
+            let (from, to) = Outline::new(from, to, here.max(there)).across(0.0, 0.0)?;
+            Some(Shade { solid, from, to })
+        };
+        Some(self.solids.iter().map(Solid::swept).enumerate().filter_map(shade).collect())
     }
 }
 
@@ -376,7 +433,7 @@ const SRGB_PARTS: usize = 4096;
 
 /// The byte at the start of each part of the linear range, and the linear value at which each byte begins.
 struct Srgb {
-    parts: [u8; SRGB_PARTS + 1],
+    parts: [u8; 2 * SRGB_PARTS],
     begins: [f32; 257],
 }
 
@@ -388,17 +445,22 @@ static SRGB: LazyLock<Srgb> = LazyLock::new(|| {
     let begins: [f32; 257] =
         std::array::from_fn(|byte| if byte < 256 { begin(byte) as f32 } else { f32::INFINITY });
     let byte = |linear: f32| begins.iter().rposition(|b| *b <= linear).unwrap_or(0).min(255) as u8;
-    Srgb { parts: std::array::from_fn(|i| byte(i as f32 / SRGB_PARTS as f32)), begins }
+    // A part is what rounds to its number.
+    Srgb { parts: std::array::from_fn(|i| byte((i as f32 - 0.5) / SRGB_PARTS as f32)), begins }
 });
 
-/// Linear light to a byte of sRGB. A power per channel would be a quarter of the time of a picture.
-fn encode(linear: f32, table: &Srgb) -> u8 {
-    let c = linear.clamp(0.0, 1.0);
-    let mut byte = table.parts[(c * SRGB_PARTS as f32) as usize];
-    while c >= table.begins[usize::from(byte) + 1] {
-        byte += 1;
+impl Srgb {
+    /// Linear light to a byte of sRGB. A power per channel would be a quarter of the time of a picture.
+    #[inline(always)]
+    fn byte(&self, linear: f32) -> u8 {
+        // A number of this size has no bits left for fractions: the sum ends in the bits of the nearest whole number.
+        const ROUNDS: f32 = 8_388_608.0;
+        let c = if linear > 0.0 { linear } else { 0.0 };
+        let c = if c < 1.0 { c } else { 1.0 };
+        let part = (c * SRGB_PARTS as f32 + ROUNDS).to_bits() as usize % self.parts.len();
+        let byte = self.parts[part];
+        byte + u8::from(c >= self.begins[usize::from(byte) + 1])
     }
-    byte
 }
 
 #[cfg(test)]
@@ -411,7 +473,7 @@ mod tests {
             let linear = i as f32 / 100_000.0;
             let c = f64::from(linear).clamp(0.0, 1.0);
             let s = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
-            assert_eq!(encode(linear, &SRGB), (255.0 * s + 0.5) as u8, "{linear}");
+            assert_eq!(SRGB.byte(linear), (255.0 * s + 0.5) as u8, "{linear}");
         }
     }
 }

@@ -107,10 +107,26 @@ impl Solid {
         }
     }
 
+    /// The ends of the line and the radius of a ball swept along it, which is what shades in place of the solid.
+    pub fn swept(&self) -> (V3, V3, f64) {
+        (self.swept.from, self.swept.to, self.swept.radius)
+    }
+
+    /// A point of the world as the solid has it.
+    pub fn inside(&self, point: V3) -> V3 {
+        self.frame.turn_back(point - self.frame.origin)
+    }
+
     /// The nearest entry of a ray that starts outside.
+    #[cfg(test)]
     pub fn hit(&self, ray: &Ray) -> Option<Hit> {
-        let origin = self.frame.turn_back(ray.origin - self.frame.origin);
-        let direction = self.frame.turn_back(ray.direction);
+        self.hit_from(self.inside(ray.origin), ray.direction)
+    }
+
+    /// The nearest entry of a ray in this direction of the world from outside; `origin` is where it starts, as the solid has it.
+    #[inline]
+    pub fn hit_from(&self, origin: V3, direction: V3) -> Option<Hit> {
+        let direction = self.frame.turn_back(direction);
         let (t, normal) = match self.kind {
             ShapeKind::Sphere => sphere(origin, direction, self.size.x, v3(0.0, 0.0, 0.0))?,
             ShapeKind::Capsule => capsule(origin, direction, self.size.x, self.size.y)?,
@@ -140,18 +156,24 @@ impl Solid {
         x * x * (3.0 - 2.0 * x)
     }
 
-    /// Part of the sky over `point` that this solid hides.
-    pub fn hides_of_sky(&self, point: V3, normal: V3) -> f64 {
+    /// Adds the parts of the sky over points of the floor that this solid hides.
+    #[inline(always)]
+    pub fn hide_sky(&self, [x, y, z]: [&[f64]; 3], hidden: &mut [f64]) {
         let Swept { from, to, radius, inverse_square, .. } = self.swept;
         let along = to - from;
-        let part = ((point - from).dot(along) * inverse_square).clamp(0.0, 1.0);
-        let to = from + along * part - point;
-        let square = to.dot(to).max(radius * radius);
-        // Less than a shade, and a root and a division for every solid and place.
-        if square > 400.0 * radius * radius {
-            return 0.0;
+        for (((x, y), z), hidden) in x.iter().zip(y).zip(z).zip(hidden) {
+            let point = v3(*x, *y, *z);
+            let part = (point - from).dot(along) * inverse_square;
+            let part = if part > 0.0 { part } else { 0.0 };
+            let part = if part < 1.0 { part } else { 1.0 };
+            let to = from + along * part - point;
+            let (near, square) = (radius * radius, to.dot(to));
+            let square = if square > near { square } else { near };
+            let up = if to.z > 0.0 { to.z } else { 0.0 };
+            let hides = up * radius * radius / (square * square.sqrt());
+            // From twenty radii on it is less than a shade.
+            *hidden += if square > 400.0 * radius * radius { 0.0 } else { hides };
         }
-        to.dot(normal).max(0.0) * radius * radius / (square * square.sqrt())
     }
 }
 
