@@ -236,6 +236,8 @@ class FastVectorEnv(VectorEnv):
     def close_extras(self, **kwargs):
         """Gives worlds and threads back."""
         self._worlds.close()
+        # A step asks only this, because it is asked in every step.
+        self._is_reset = False
 
     def __repr__(self):
         return f"FastVectorEnv({self.spec.id}, num_envs={self.num_envs}, physics={self.physics!r})"

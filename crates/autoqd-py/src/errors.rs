@@ -87,17 +87,23 @@ fn is_setting(error: &(dyn StdError + 'static)) -> bool {
 
 /// An `autoqd.Error`.
 pub fn failure(message: impl Into<String>) -> PyErr {
-    raise("Error", message.into())
+    raise("autoqd._errors", "Error", message.into())
 }
 
 /// An `autoqd.SettingError`, which is a `ValueError` too.
 pub fn setting(message: impl Into<String>) -> PyErr {
-    raise("SettingError", message.into())
+    raise("autoqd._errors", "SettingError", message.into())
 }
 
-fn raise(class: &str, message: String) -> PyErr {
+/// What Gymnasium raises for an environment that is closed.
+pub fn closed(task: &str) -> PyErr {
+    let message = format!("the environment of task '{task}' is closed; make a new one");
+    raise("gymnasium.error", "ClosedEnvironmentError", message)
+}
+
+fn raise(module: &str, class: &str, message: String) -> PyErr {
     Python::attach(|py| {
-        let made = PyModule::import(py, "autoqd._errors")
+        let made = PyModule::import(py, module)
             .and_then(|module| module.getattr(class))
             .and_then(|class| class.call1((message.clone(),)));
         made.map_or_else(|_| PyRuntimeError::new_err(message), PyErr::from_value)

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::setting;
+use crate::errors::{closed, setting};
 use crate::task_facts::{facts, seed_of};
 use crate::threads;
 
@@ -146,8 +146,7 @@ impl SingleWorld {
     }
 
     fn closed(&self) -> PyErr {
-        let name = &self.task.spec().name;
-        PyRuntimeError::new_err(format!("the environment of task '{name}' is closed; make a new one"))
+        closed(&self.task.spec().name)
     }
 
     fn infos(&self, open: &Open) -> Vec<f64> {

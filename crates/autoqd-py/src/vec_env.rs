@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use block::{Autoreset, Block};
 use crew::{Command, Crew};
 
-use crate::errors::setting;
+use crate::errors::{closed, setting};
 use crate::task_facts::{facts, seed_of};
 
 /// Adds what is in this file to the module.
@@ -342,8 +342,7 @@ impl VectorWorlds {
     }
 
     fn closed(&self) -> PyErr {
-        let name = &self.task.spec().name;
-        PyRuntimeError::new_err(format!("the environment of task '{name}' is closed; make a new one"))
+        closed(&self.task.spec().name)
     }
 
     fn actions<'py>(&self, actions: &Bound<'py, PyAny>) -> PyResult<ActionArray<'py>> {

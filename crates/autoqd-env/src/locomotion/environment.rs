@@ -97,6 +97,7 @@ impl Locomotion {
     }
 
     fn advance(&mut self, action: Action<'_>) {
+        let _untimed = mujoco::Untimed::new();
         let controls = self.episode.act(&self.recipe, action);
         self.data.ctrl_mut().copy_from_slice(controls);
         for _ in 0..self.recipe.frame_skip {
@@ -115,6 +116,7 @@ impl Environment for Locomotion {
 
     fn reset(&mut self, seed: Option<&Seed>, observation: &mut [f64]) -> Result<(), EnvError> {
         checks::observation(&self.recipe.spec, observation)?;
+        let _untimed = mujoco::Untimed::new();
         if let Some(seed) = seed {
             self.rng = NumpyRng::from_seed(seed);
         }

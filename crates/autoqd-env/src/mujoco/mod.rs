@@ -3,6 +3,7 @@
 //! libmujoco ends the process on an internal error, so models are checked and given enough memory before they are
 //! stepped; its messages are dropped unless they precede such an exit, and no log file is written.
 
+mod clock;
 mod digest;
 mod library;
 mod log;
@@ -12,6 +13,7 @@ mod self_check;
 mod source;
 mod tuning;
 
+pub(crate) use clock::Untimed;
 pub(crate) use digest::digest;
 pub(crate) use library::{notice as library_notice, version};
 pub(crate) use narrow::CollisionFunctions;
