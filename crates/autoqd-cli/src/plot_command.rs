@@ -18,7 +18,7 @@ use crate::run_args::RunsArg;
 pub struct PlotArgs {
     #[command(flatten)]
     runs: RunsArg,
-    /// a folder; by default `report` in the first run's folder
+    /// a folder; by default `report` in the folder that was given, or in the first run's
     #[arg(long)]
     out: Option<PathBuf>,
     /// Statistic of the archive that gives the colour [default: objective]
@@ -37,7 +37,8 @@ pub fn run(args: &PlotArgs, registry: &Registry, out: &mut dyn Write) -> anyhow:
         bail!("--resolution {} is not between 0.1 and 10", args.resolution);
     }
     let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
-    let folder = args.out.clone().unwrap_or_else(|| runs[0].run().folder.join("report"));
+    let home = args.runs.common_folder().unwrap_or(&runs[0].run().folder);
+    let folder = args.out.clone().unwrap_or_else(|| home.join("report"));
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let mode = if args.dark { Mode::Dark } else { Mode::Light };

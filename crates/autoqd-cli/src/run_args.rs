@@ -34,6 +34,12 @@ impl RunsArg {
         self.runs.iter().flat_map(|path| with_policies(path)).collect()
     }
 
+    /// The folder that stands for all runs, if one was given; what is made of them together goes there.
+    pub fn common_folder(&self) -> Option<&Path> {
+        let [folder] = &self.runs[..] else { return None };
+        (!self.is_one()).then_some(folder)
+    }
+
     /// Whether a single run was named, and not a folder of them.
     pub fn is_one(&self) -> bool {
         self.runs.len() == 1 && self.all() == self.runs

@@ -54,7 +54,7 @@ impl Row {
         match self {
             Self::Sound { status, age_seconds } => [
                 status.path.display().to_string(),
-                status.task.clone(),
+                short(&status.task),
                 status.method.clone(),
                 status.seed.to_string(),
                 state(status.state).to_owned(),
@@ -79,6 +79,12 @@ impl Row {
             Self::Damaged { error, .. } => Some(error),
         }
     }
+}
+
+/// The name of a task, or that of its file without the folders: paths would be most of the table.
+fn short(task: &str) -> String {
+    let file = Path::new(task).file_name().filter(|_| task.ends_with(".toml"));
+    file.map_or_else(|| task.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// A state in a word.

@@ -145,6 +145,12 @@ fn a_folder_of_several_runs_stands_for_all_of_them() {
     let page = folder.path().join("all.html");
     succeeds(&["report", sweep, "--count=1", "--seconds=0.2", "-o", text(&page)]);
     assert!(page.is_file());
+    succeeds(&["report", sweep, "--count=1", "--seconds=0.2"]);
+    assert!(
+        folder.path().join("report/report.html").is_file(),
+        "what is made of all runs is in no single one"
+    );
+    assert_eq!(json(&["status", sweep, "--json"]).as_array().unwrap().len(), 2);
 
     // One that has only begun is left out, and said to be.
     let begun = folder.path().join("begun");

@@ -24,7 +24,9 @@ fn steps(world: &mut dyn Environment, count: usize) {
     let mut observation = vec![0.0; world.spec().observation_size];
     world.reset(Some(&Seed::from(0_u64)), &mut observation).unwrap();
     let action = vec![0.0; world.spec().action_size];
-    (0..count).for_each(|_| drop(world.step(Action::F64(&action), &mut observation).unwrap()));
+    for _ in 0..count {
+        world.step(Action::F64(&action), &mut observation).unwrap();
+    }
 }
 
 #[test]

@@ -171,9 +171,12 @@ impl Open {
         replay.push(&poses, 0.0);
         let style = FrameStyle { width, height, ..FrameStyle::default() };
         let last = replay.frames() - 1;
-        let image = Renderer::new(&replay, style).and_then(|renderer| renderer.frame(last));
+        let image = match Renderer::new(&replay, style) {
+            Ok(renderer) => renderer.frame(last).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
         self.replay = Some(replay);
-        let image = image.map_err(|error| error.to_string())?;
+        let image = image?;
         Ok(image.rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
     }
 }

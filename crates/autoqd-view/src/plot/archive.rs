@@ -53,14 +53,24 @@ impl ArchivePlot {
         shown_range(self.bounds[dimension], self.measures.iter().map(|m| m[dimension]))
     }
 
-    /// Elites that lie outside the bounds of dimension `i` or `j`, each at its true place; strays at the edge.
-    fn outside(&self, i: usize, j: usize) -> Vec<Mark> {
+    /// Where elites are in the picture of dimensions `i` and `j`: at their true places, but the few strays that the picture
+    /// leaves out so near its edge that all of their marks is seen.
+    fn places(&self, i: usize, j: usize) -> impl Fn(&[f64]) -> (f64, f64) + use<> {
+        let along = |value: f64, (low, high): (f64, f64)| match 0.02 * (high - low) {
+            inset if value < low => low + inset,
+            inset if value > high => high - inset,
+            _ => value,
+        };
         let (x, y) = (self.range(i), self.range(j));
-        let within = |value: f64, (low, high): (f64, f64)| value.max(low).min(high);
+        move |measures| (along(measures[i], x), along(measures[j], y))
+    }
+
+    /// Elites that lie outside the bounds of dimension `i` or `j`.
+    fn outside(&self, i: usize, j: usize) -> Vec<Mark> {
+        let place = self.places(i, j);
         let is_outside = |m: &Vec<f64>| self.cell(i, m[i]).is_none() || self.cell(j, m[j]).is_none();
         let elites = self.measures.iter().zip(&self.values).filter(|(m, _)| is_outside(m));
-        let mut elites: Vec<(f64, (f64, f64))> =
-            elites.map(|(m, v)| (*v, (within(m[i], x), within(m[j], y)))).collect();
+        let mut elites: Vec<(f64, (f64, f64))> = elites.map(|(m, v)| (*v, place(m))).collect();
         // The best on top; elites of one shade share a mark.
         elites.sort_by(|a, b| a.0.total_cmp(&b.0));
         let dots = |group: &[(f64, (f64, f64))]| Mark::Dots {
@@ -88,10 +98,16 @@ impl ArchivePlot {
 
     /// What the dots and the frame of a picture mean; empty if all elites are inside.
     fn note(&self) -> String {
-        match self.count_outside() {
-            0 => String::new(),
-            n => format!(
+        let ranges: Vec<_> = (0..self.bounds.len()).map(|d| self.range(d)).collect();
+        let is_stray = |m: &&Vec<f64>| m.iter().zip(&ranges).any(|(x, (low, high))| *x < *low || *x > *high);
+        let strays = self.measures.iter().filter(is_stray).count();
+        match (self.count_outside(), strays) {
+            (0, _) => String::new(),
+            (n, 0) => format!(
                 "Dots outside the frame: {n} elites beyond the archive's bounds, which share its border cells."
+            ),
+            (n, strays) => format!(
+                "Dots outside the frame: {n} elites beyond the archive's bounds; {strays} of them, at the picture's edge, lie farther out."
             ),
         }
     }
@@ -138,11 +154,6 @@ impl ArchivePlot {
 
     /// The numbers of the marked elites, each in a disc.
     fn numbers(&self, i: usize, j: usize, theme: &Theme) -> Vec<Mark> {
-        let (x, y) = (self.range(i), self.range(j));
-        let place = |row: usize| {
-            let m = &self.measures[row];
-            (m[i].max(x.0).min(x.1), m[j].max(y.0).min(y.1))
-        };
         let disc = |at, color, radius| Mark::Dots {
             points: vec![at],
             color,
@@ -150,9 +161,10 @@ impl ArchivePlot {
             radius,
             opacity: 1.0,
         };
+        let place = self.places(i, j);
         // The first number lies on top.
         let number = |(n, row): (usize, &usize)| {
-            let at = place(*row);
+            let at = place(&self.measures[*row]);
             let style = TextStyle::new(11.0, theme.ink).anchor(Anchor::Middle).bold();
             let text = Mark::Label { at, shift: (0.0, 4.0), text: (n + 1).to_string(), style };
             [disc(at, theme.ink, 9.0), disc(at, theme.background, 7.8), text]
@@ -330,6 +342,8 @@ mod tests {
         let archive = archive(&measures);
         assert!(archive.range(0).1 < 1.2, "{:?}", archive.range(0));
         let Mark::Dots { points, .. } = &archive.outside(0, 1)[0] else { panic!("the stray elite is there") };
-        assert!(points[0].0 <= archive.range(0).1);
+        let (low, high) = archive.range(0);
+        assert!(points[0].0 < high && points[0].0 > high - 0.03 * (high - low), "all of its mark is seen");
+        assert!(archive.note().contains("1 of them, at the picture's edge, lie farther out"));
     }
 }

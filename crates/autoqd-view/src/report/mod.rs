@@ -104,7 +104,7 @@ fn page(runs: &[RunView], measured: &Measured, options: ReportOptions) -> Result
 fn lead(runs: &[RunView], statuses: &[Option<Status>]) -> String {
     let sentence = match (runs, statuses) {
         ([run], [Some(status)]) => one_run(run, status),
-        ([run], _) => format!("A table of policies for {}.", run.run().task),
+        ([run], _) => format!("A table of policies for {}.", run.task().spec().name),
         _ => {
             let elites: u64 = statuses.iter().flatten().map(|s| s.elites).sum();
             let tasks = tasks_of(runs).join(", ");
@@ -118,7 +118,7 @@ fn one_run(run: &RunView, status: &Status) -> String {
     let facts = run.run();
     let mut text = format!(
         "{} with {} found {} different policies in {} environment steps ({})",
-        capital(&facts.task),
+        capital(&run.task().spec().name),
         facts.method,
         thousands(status.elites),
         thousands(status.env_steps),
@@ -237,7 +237,7 @@ fn numbers(runs: &[RunView], statuses: &[Option<Status>]) -> String {
         let of = |text: &dyn Fn(&Status) -> String| status.map_or_else(dash, text);
         let cells = [
             escape(run.name()),
-            escape(&facts.task),
+            escape(&run.task().spec().name),
             escape(&facts.method),
             facts.seed.map_or_else(dash, |seed| seed.to_string()),
             of(&|s| format!("{} of {}", s.iteration, s.iterations)),
