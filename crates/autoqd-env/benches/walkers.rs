@@ -7,7 +7,7 @@ mod walkers {
         Action, BipedalWalkerTask, Environment, Physics, Seed, Task, Transition, WorldReuse, Worlds,
     };
 
-    const EPISODES: usize = 300;
+    const EPISODES: usize = 1200;
 
     /// Swings of all joints: some episodes fall at once, some kneel, some stand.
     fn swing(episode: u64, t: usize, size: f32) -> [f32; 4] {
@@ -76,7 +76,7 @@ mod walkers {
     pub fn main() {
         let setting =
             |name: &str, default| std::env::var(name).ok().and_then(|r| r.parse().ok()).unwrap_or(default);
-        let rounds: usize = setting("ROUNDS", 5);
+        let rounds: usize = setting("ROUNDS", 3);
         let only = std::env::var("ONLY").unwrap_or_default();
         let task = BipedalWalkerTask::default();
         let mut worlds = task.make_worlds(Physics::Auto).expect("worlds");

@@ -2,6 +2,7 @@
 
 mod body;
 mod crowd;
+mod kernels;
 mod look;
 #[cfg(test)]
 mod rehearsal;

@@ -2,30 +2,31 @@
 //!
 //! Every lane does the operations of Box2D's sequential impulses, in single precision and in their order, so it gets
 //! Box2D's bits. Two things differ and change nothing: what depends on the step alone is computed once instead of in
-//! every iteration, and contacts are taken body by body, because contacts with the ground of different bodies share no
-//! number. Ground does not move, so of its part of a relative velocity only signed zeros are left.
+//! every iteration, and constraints are taken in an order in which neighbours share no body where that is possible (see
+//! [`Batch::iterate`]). Ground does not move, so of its part of a relative velocity only signed zeros are left.
 
+use super::kernels::Kernels;
 use super::vector::{clockwise, columns_times, cross, cross_3, dot, dot_3, minus, negative, plus, scale};
-use super::wide::{LANES, Mask, Wide, dispatch};
+use super::wide::{LANES, Mask, Wide};
 use super::world::{BODIES, BODY_CONTACTS, Contact, Island, Joint, VELOCITY_ITERATIONS};
 
-type Vec2 = [Wide; 2];
-type Vec3 = [Wide; 3];
+type Vec2<F> = [F; 2];
+type Vec3<F> = [F; 3];
 
 /// The order in which Box2D takes the joints.
 pub const JOINT_ORDER: [usize; 4] = [3, 2, 0, 1];
 
 /// The constraints of several islands, one number per lane.
 #[derive(Clone, Debug)]
-pub struct Batch {
-    pub velocity: [Velocity; BODIES],
-    pub joints: [WideJoint; 4],
-    pub contacts: [Vec<WideContact>; BODIES],
+pub struct Batch<F: Wide> {
+    pub velocity: [Velocity<F>; BODIES],
+    pub joints: [WideJoint<F>; 4],
+    pub contacts: [Vec<WideContact<F>>; BODIES],
     /// The largest number of contacts of any lane, per body.
     pub depth: [usize; BODIES],
 }
 
-impl Batch {
+impl<F: Kernels> Batch<F> {
     /// An empty batch.
     pub fn new() -> Self {
         Self {
@@ -36,23 +37,10 @@ impl Batch {
         }
     }
 
-    /// Solves the velocity constraints of the lanes that have any.
-    pub fn solve(&mut self, islands: &mut [Option<&mut Island>; LANES]) {
-        self.depth = [0; BODIES];
-        self.contacts.iter_mut().flatten().for_each(WideContact::clear);
-        for (lane, island) in islands.iter().enumerate() {
-            island.iter().for_each(|island| self.load(lane, island));
-        }
-        iterate(self);
-        for (lane, island) in islands.iter_mut().enumerate() {
-            island.iter_mut().for_each(|island| self.store(lane, island));
-        }
-    }
-
     fn load(&mut self, lane: usize, island: &Island) {
         for (to, [x, y, angular]) in self.velocity.iter_mut().zip(island.velocity) {
             put(&mut to.linear, lane, [x, y]);
-            to.angular.0[lane] = angular;
+            to.angular.set(lane, angular);
         }
         for (to, from) in self.joints.iter_mut().zip(&island.joints) {
             to.load(lane, from);
@@ -69,7 +57,7 @@ impl Batch {
     fn store(&self, lane: usize, island: &mut Island) {
         for (to, from) in island.velocity.iter_mut().zip(&self.velocity) {
             let [x, y] = get(&from.linear, lane);
-            *to = [x, y, from.angular.0[lane]];
+            *to = [x, y, from.angular.get(lane)];
         }
         for (to, from) in island.joints.iter_mut().zip(&self.joints) {
             from.store(lane, to);
@@ -82,158 +70,208 @@ impl Batch {
     }
 
     /// All iterations over all constraints.
+    ///
+    /// Box2D takes the joints as [`JOINT_ORDER`] has them, then the contacts. A constraint waits for those before it that
+    /// share a body with it and for no others, so contacts of the first leg are taken within the next iteration, and the
+    /// knee of one leg next to that of the other: the CPU works on both at a time. Written out: a loop over the order would
+    /// cost a tenth.
     #[inline(always)]
     pub fn iterate(&mut self) {
         for joint in &mut self.joints {
             joint.prepare();
         }
-        for _ in 0..VELOCITY_ITERATIONS {
-            for k in JOINT_ORDER {
-                let parent = if k % 2 == 0 { 0 } else { k };
-                let (mut a, mut b) = (self.velocity[parent], self.velocity[k + 1]);
-                self.joints[k].solve(&mut a, &mut b);
-                (self.velocity[parent], self.velocity[k + 1]) = (a, b);
+        let [mut hull, mut upper_1, mut lower_1, mut upper_2, mut lower_2] = self.velocity;
+        let [hip_1, knee_1, hip_2, knee_2] = &mut self.joints;
+        let [on_hull, on_upper_1, on_lower_1, on_upper_2, on_lower_2] = &mut self.contacts;
+        let on_hull = &mut on_hull[..self.depth[0]];
+        let on_upper_1 = &mut on_upper_1[..self.depth[1]];
+        let on_lower_1 = &mut on_lower_1[..self.depth[2]];
+        let on_upper_2 = &mut on_upper_2[..self.depth[3]];
+        let on_lower_2 = &mut on_lower_2[..self.depth[4]];
+        for iteration in 0..VELOCITY_ITERATIONS {
+            F::solve_joint(knee_2, &mut upper_2, &mut lower_2);
+            if iteration > 0 {
+                F::solve_contacts(on_upper_1, &mut upper_1);
+                F::solve_contacts(on_lower_1, &mut lower_1);
             }
-            for (body, velocity) in self.velocity.iter_mut().enumerate() {
-                for contact in &mut self.contacts[body][..self.depth[body]] {
-                    contact.solve(velocity);
-                }
-            }
+            F::solve_joint(hip_2, &mut hull, &mut upper_2);
+            F::solve_joint(hip_1, &mut hull, &mut upper_1);
+            F::solve_contacts(on_upper_2, &mut upper_2);
+            F::solve_contacts(on_lower_2, &mut lower_2);
+            F::solve_contacts(on_hull, &mut hull);
+            F::solve_joint(knee_1, &mut upper_1, &mut lower_1);
         }
+        F::solve_contacts(on_upper_1, &mut upper_1);
+        F::solve_contacts(on_lower_1, &mut lower_1);
+        self.velocity = [hull, upper_1, lower_1, upper_2, lower_2];
     }
-}
 
-impl Batch {
-    /// All iterations over the contacts of one body alone.
+    /// All iterations over the contacts of one body alone. An iteration that changes nothing would be followed by others
+    /// that change nothing.
     #[inline(always)]
     pub fn iterate_contacts(&mut self, body: usize) {
+        let contacts = &mut self.contacts[body][..self.depth[body]];
         let mut velocity = self.velocity[body];
         for _ in 0..VELOCITY_ITERATIONS {
-            for contact in &mut self.contacts[body][..self.depth[body]] {
+            let before = velocity;
+            let mut changed = F::Mask::NONE;
+            for contact in &mut *contacts {
+                let old = contact.impulses();
                 contact.solve(&mut velocity);
+                let new = contact.impulses();
+                for i in 0..4 {
+                    changed = changed.or(old[i].differs(new[i]));
+                }
+            }
+            changed = changed
+                .or(before.linear[0].differs(velocity.linear[0]))
+                .or(before.linear[1].differs(velocity.linear[1]))
+                .or(before.angular.differs(velocity.angular));
+            if !changed.any() {
+                break;
             }
         }
         self.velocity[body] = velocity;
     }
 }
 
-/// [`Batch::iterate`] with the widest registers there are.
-fn iterate(batch: &mut Batch) {
-    dispatch!(Batch::iterate(batch: &mut Batch))
+/// One iteration over contacts of one body.
+#[inline(always)]
+pub fn solve_contacts<F: Kernels>(contacts: &mut [WideContact<F>], velocity: &mut Velocity<F>) {
+    for contact in contacts {
+        contact.solve(velocity);
+    }
+}
+
+/// A batch of any lane type.
+pub trait Solver: Send {
+    /// Solves the velocity constraints of the lanes that have any.
+    fn solve(&mut self, islands: &mut [Option<&mut Island>; LANES]);
+}
+
+impl<F: Kernels> Solver for Batch<F> {
+    fn solve(&mut self, islands: &mut [Option<&mut Island>; LANES]) {
+        self.depth = [0; BODIES];
+        self.contacts.iter_mut().flatten().for_each(WideContact::clear);
+        for (lane, island) in islands.iter().enumerate() {
+            island.iter().for_each(|island| self.load(lane, island));
+        }
+        F::iterate(self);
+        for (lane, island) in islands.iter_mut().enumerate() {
+            island.iter_mut().for_each(|island| self.store(lane, island));
+        }
+    }
 }
 
 /// Of one body.
 #[derive(Clone, Copy, Debug)]
-pub struct Velocity {
-    pub linear: Vec2,
-    pub angular: Wide,
+pub struct Velocity<F: Wide> {
+    pub linear: Vec2<F>,
+    pub angular: F,
 }
 
 /// The effect of a unit impulse on a body, and where it acts.
 #[derive(Clone, Copy, Debug)]
-pub struct Lever {
-    pub inverse_mass: Wide,
-    pub inverse_inertia: Wide,
-    pub arm: Vec2,
+pub struct Lever<F: Wide> {
+    pub inverse_mass: F,
+    pub inverse_inertia: F,
+    pub arm: Vec2<F>,
 }
 
 /// Velocity constraints of one joint.
 #[derive(Clone, Copy, Debug)]
-pub struct WideJoint {
-    pub parent: Lever,
-    pub leg: Lever,
+pub struct WideJoint<F: Wide> {
+    pub parent: Lever<F>,
+    pub leg: Lever<F>,
     /// Columns of the effective mass, the cross product of the last two, and the inverses of its determinants.
-    pub mass: [Vec3; 3],
-    pub cross: Vec3,
-    pub inverse_3: Wide,
-    pub inverse_2: Wide,
-    pub motor_mass: Wide,
-    pub motor_speed: Wide,
-    pub motor_limit: Wide,
-    pub lower: Mask,
-    pub limited: Mask,
+    pub mass: [Vec3<F>; 3],
+    pub cross: Vec3<F>,
+    pub inverse_3: F,
+    pub inverse_2: F,
+    pub motor_mass: F,
+    pub motor_speed: F,
+    pub motor_limit: F,
+    pub lower: F::Mask,
+    pub limited: F::Mask,
     pub any_limited: bool,
-    pub impulse: Vec3,
-    pub motor_impulse: Wide,
+    pub impulse: Vec3<F>,
+    pub motor_impulse: F,
 }
 
 /// One of the points where a body touches the ground.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
-    pub lever: Lever,
+pub struct Point<F: Wide> {
+    pub lever: Lever<F>,
     /// What remains of the ground's velocity: zeros with their signs.
-    pub ground: Vec2,
-    pub normal_impulse: Wide,
-    pub tangent_impulse: Wide,
-    pub normal_mass: Wide,
-    pub tangent_mass: Wide,
-    pub velocity_bias: Wide,
+    pub ground: Vec2<F>,
+    pub normal_impulse: F,
+    pub tangent_impulse: F,
+    pub normal_mass: F,
+    pub tangent_mass: F,
+    pub velocity_bias: F,
 }
 
 /// Velocity constraints of one contact of a body with the ground.
 #[derive(Clone, Copy, Debug)]
-pub struct WideContact {
-    pub points: [Point; 2],
-    pub normal: Vec2,
-    pub normal_mass: [Vec2; 2],
-    pub k: [Vec2; 2],
-    pub friction: Wide,
-    pub one_point: Mask,
-    pub two_points: Mask,
+pub struct WideContact<F: Wide> {
+    pub points: [Point<F>; 2],
+    pub normal: Vec2<F>,
+    pub normal_mass: [Vec2<F>; 2],
+    pub k: [Vec2<F>; 2],
+    pub friction: F,
+    pub one_point: F::Mask,
+    pub two_points: F::Mask,
     pub any_one: bool,
     pub any_two: bool,
 }
 
 /// Writes one lane of some numbers.
-fn put<const N: usize>(to: &mut [Wide; N], lane: usize, from: [f32; N]) {
+fn put<F: Wide, const N: usize>(to: &mut [F; N], lane: usize, from: [f32; N]) {
     for (to, from) in to.iter_mut().zip(from) {
-        to.0[lane] = from;
+        to.set(lane, from);
     }
 }
 
 /// One lane of some numbers.
-fn get<const N: usize>(from: &[Wide; N], lane: usize) -> [f32; N] {
-    std::array::from_fn(|i| from[i].0[lane])
+fn get<F: Wide, const N: usize>(from: &[F; N], lane: usize) -> [f32; N] {
+    std::array::from_fn(|i| from[i].get(lane))
 }
 
 #[inline(always)]
-fn clamp(x: Wide, limit: Wide) -> Wide {
+fn clamp<F: Wide>(x: F, limit: F) -> F {
     (-limit).max(x.min(limit))
 }
 
-impl Velocity {
-    pub const ZERO: Self = Self { linear: [Wide::ZERO; 2], angular: Wide::ZERO };
+impl<F: Kernels> Velocity<F> {
+    pub const ZERO: Self = Self { linear: [F::ZERO; 2], angular: F::ZERO };
 
     /// What the rotation adds at `arm`.
     #[inline(always)]
-    fn turning(&self, arm: Vec2) -> Vec2 {
+    fn turning(&self, arm: Vec2<F>) -> Vec2<F> {
         [-self.angular * arm[1], self.angular * arm[0]]
     }
 
     /// Of the point of the body at `arm`.
     #[inline(always)]
-    fn at(&self, arm: Vec2) -> Vec2 {
+    fn at(&self, arm: Vec2<F>) -> Vec2<F> {
         plus(self.linear, self.turning(arm))
     }
 
     #[inline(always)]
-    fn select(mask: Mask, a: Self, b: Self) -> Self {
+    fn select(mask: F::Mask, a: Self, b: Self) -> Self {
         Self {
-            linear: [
-                Wide::select(mask, a.linear[0], b.linear[0]),
-                Wide::select(mask, a.linear[1], b.linear[1]),
-            ],
-            angular: Wide::select(mask, a.angular, b.angular),
+            linear: [F::select(mask, a.linear[0], b.linear[0]), F::select(mask, a.linear[1], b.linear[1])],
+            angular: F::select(mask, a.angular, b.angular),
         }
     }
 }
 
-impl Lever {
-    const ZERO: Self = Self { inverse_mass: Wide::ZERO, inverse_inertia: Wide::ZERO, arm: [Wide::ZERO; 2] };
+impl<F: Kernels> Lever<F> {
+    const ZERO: Self = Self { inverse_mass: F::ZERO, inverse_inertia: F::ZERO, arm: [F::ZERO; 2] };
 
     /// The velocity after an impulse at the arm.
     #[inline(always)]
-    fn push(&self, v: Velocity, impulse: Vec2) -> Velocity {
+    fn push(&self, v: Velocity<F>, impulse: Vec2<F>) -> Velocity<F> {
         Velocity {
             linear: plus(v.linear, scale(self.inverse_mass, impulse)),
             angular: v.angular + self.inverse_inertia * cross(self.arm, impulse),
@@ -241,45 +279,45 @@ impl Lever {
     }
 }
 
-impl WideJoint {
+impl<F: Kernels> WideJoint<F> {
     const ZERO: Self = Self {
         parent: Lever::ZERO,
         leg: Lever::ZERO,
-        mass: [[Wide::ZERO; 3]; 3],
-        cross: [Wide::ZERO; 3],
-        inverse_3: Wide::ZERO,
-        inverse_2: Wide::ZERO,
-        motor_mass: Wide::ZERO,
-        motor_speed: Wide::ZERO,
-        motor_limit: Wide::ZERO,
-        lower: Mask::NONE,
-        limited: Mask::NONE,
+        mass: [[F::ZERO; 3]; 3],
+        cross: [F::ZERO; 3],
+        inverse_3: F::ZERO,
+        inverse_2: F::ZERO,
+        motor_mass: F::ZERO,
+        motor_speed: F::ZERO,
+        motor_limit: F::ZERO,
+        lower: F::Mask::NONE,
+        limited: F::Mask::NONE,
         any_limited: false,
-        impulse: [Wide::ZERO; 3],
-        motor_impulse: Wide::ZERO,
+        impulse: [F::ZERO; 3],
+        motor_impulse: F::ZERO,
     };
 
     fn load(&mut self, lane: usize, from: &Joint) {
         for (lever, i) in [(&mut self.parent, 0), (&mut self.leg, 1)] {
-            lever.inverse_mass.0[lane] = from.inverse_mass[i];
-            lever.inverse_inertia.0[lane] = from.inverse_inertia[i];
+            lever.inverse_mass.set(lane, from.inverse_mass[i]);
+            lever.inverse_inertia.set(lane, from.inverse_inertia[i]);
             put(&mut lever.arm, lane, from.arm[i]);
         }
         for (to, column) in self.mass.iter_mut().zip(from.mass) {
             put(to, lane, column);
         }
-        self.motor_mass.0[lane] = from.motor_mass;
-        self.motor_speed.0[lane] = from.motor_speed;
-        self.motor_limit.0[lane] = from.motor_limit;
+        self.motor_mass.set(lane, from.motor_mass);
+        self.motor_speed.set(lane, from.motor_speed);
+        self.motor_limit.set(lane, from.motor_limit);
         self.lower.set(lane, from.limit < 0.0);
         self.limited.set(lane, from.limit != 0.0);
         put(&mut self.impulse, lane, from.impulse);
-        self.motor_impulse.0[lane] = from.motor_impulse;
+        self.motor_impulse.set(lane, from.motor_impulse);
     }
 
     fn store(&self, lane: usize, to: &mut Joint) {
         to.impulse = get(&self.impulse, lane);
-        to.motor_impulse = self.motor_impulse.0[lane];
+        to.motor_impulse = self.motor_impulse.get(lane);
     }
 
     /// What stays the same in all iterations of a step.
@@ -294,7 +332,7 @@ impl WideJoint {
 
     /// Applies the impulses of the last step, changed by the ratio of the lengths of both steps.
     #[inline(always)]
-    pub fn warm_start(&mut self, ratio: Wide, parent: &mut Velocity, leg: &mut Velocity) {
+    pub fn warm_start(&mut self, ratio: F, parent: &mut Velocity<F>, leg: &mut Velocity<F>) {
         let [x, y, z] = self.impulse;
         self.impulse = [x * ratio, y * ratio, z * ratio];
         self.motor_impulse = self.motor_impulse * ratio;
@@ -311,7 +349,7 @@ impl WideJoint {
     }
 
     #[inline(always)]
-    fn solve(&mut self, parent: &mut Velocity, leg: &mut Velocity) {
+    pub fn solve(&mut self, parent: &mut Velocity<F>, leg: &mut Velocity<F>) {
         self.drive(parent, leg);
         let slip = minus(minus(leg.at(self.leg.arm), parent.linear), parent.turning(self.parent.arm));
         let wanted = negative(slip);
@@ -326,7 +364,7 @@ impl WideJoint {
 
     /// The motor.
     #[inline(always)]
-    fn drive(&mut self, parent: &mut Velocity, leg: &mut Velocity) {
+    fn drive(&mut self, parent: &mut Velocity<F>, leg: &mut Velocity<F>) {
         let error = leg.angular - parent.angular - self.motor_speed;
         let impulse = clamp(self.motor_impulse + -self.motor_mass * error, self.motor_limit);
         let change = impulse - self.motor_impulse;
@@ -336,45 +374,52 @@ impl WideJoint {
     }
 
     #[inline(always)]
-    fn free(&mut self, wanted: Vec2) -> (Vec2, Wide) {
+    fn free(&mut self, wanted: Vec2<F>) -> (Vec2<F>, F) {
         let impulse = self.solve_2(wanted);
         self.impulse[0] = self.impulse[0] + impulse[0];
         self.impulse[1] = self.impulse[1] + impulse[1];
-        (impulse, Wide::NEGATIVE_ZERO)
+        (impulse, F::NEGATIVE_ZERO)
     }
 
     /// Impulses of a joint that is at a limit in some lanes, where the angular impulse may only push away from it.
     #[inline(always)]
-    fn limit(&mut self, slip: Vec2, wanted: Vec2, parent: Velocity, leg: Velocity) -> (Vec2, Wide) {
+    fn limit(
+        &mut self,
+        slip: Vec2<F>,
+        wanted: Vec2<F>,
+        parent: Velocity<F>,
+        leg: Velocity<F>,
+    ) -> (Vec2<F>, F) {
         let full = self.solve_3([slip[0], slip[1], leg.angular - parent.angular]);
         let full = [-full[0], -full[1], -full[2]];
         let angular = self.impulse[2] + full[2];
-        let pulls = Mask::select(self.lower, angular.is_negative(), angular.is_positive());
-        let released = self.limited.and(pulls);
+        // What the angular impulse does not decide comes first: all else waits for it.
         let column = [self.mass[2][0], self.mass[2][1]];
         let rest = plus(wanted, scale(self.impulse[2], column));
         let right =
-            [Wide::select(self.limited, rest[0], wanted[0]), Wide::select(self.limited, rest[1], wanted[1])];
+            [F::select(self.limited, rest[0], wanted[0]), F::select(self.limited, rest[1], wanted[1])];
         let reduced = self.solve_2(right);
-        let held = self.limited.and(pulls.not());
-        let impulse = [Wide::select(held, full[0], reduced[0]), Wide::select(held, full[1], reduced[1])];
         // A free joint has no angular impulse at all.
-        let turn = Wide::select(held, full[2], Wide::select(released, -self.impulse[2], Wide::NEGATIVE_ZERO));
+        let let_go = F::select(self.limited, -self.impulse[2], F::NEGATIVE_ZERO);
+        let kept = F::select(self.limited, F::ZERO, self.impulse[2]);
+        let pulls = F::select(self.lower, angular, -angular).is_negative();
+        let held = self.limited.and(pulls.not());
+        let impulse = [F::select(held, full[0], reduced[0]), F::select(held, full[1], reduced[1])];
+        let turn = F::select(held, full[2], let_go);
         self.impulse[0] = self.impulse[0] + impulse[0];
         self.impulse[1] = self.impulse[1] + impulse[1];
-        let kept = Wide::select(released, Wide::ZERO, self.impulse[2]);
-        self.impulse[2] = Wide::select(held, angular, kept);
+        self.impulse[2] = F::select(held, angular, kept);
         (impulse, turn)
     }
 
     #[inline(always)]
-    fn solve_2(&self, b: Vec2) -> Vec2 {
+    fn solve_2(&self, b: Vec2<F>) -> Vec2<F> {
         let [x, y, _] = &self.mass;
         [self.inverse_2 * (y[1] * b[0] - y[0] * b[1]), self.inverse_2 * (x[0] * b[1] - x[1] * b[0])]
     }
 
     #[inline(always)]
-    fn solve_3(&self, b: Vec3) -> Vec3 {
+    fn solve_3(&self, b: Vec3<F>) -> Vec3<F> {
         let [x, y, z] = self.mass;
         [
             self.inverse_3 * dot_3(b, self.cross),
@@ -384,56 +429,55 @@ impl WideJoint {
     }
 }
 
-impl Point {
+impl<F: Kernels> Point<F> {
     const ZERO: Self = Self {
         lever: Lever::ZERO,
-        ground: [Wide::ZERO; 2],
-        normal_impulse: Wide::ZERO,
-        tangent_impulse: Wide::ZERO,
-        normal_mass: Wide::ZERO,
-        tangent_mass: Wide::ZERO,
-        velocity_bias: Wide::ZERO,
+        ground: [F::ZERO; 2],
+        normal_impulse: F::ZERO,
+        tangent_impulse: F::ZERO,
+        normal_mass: F::ZERO,
+        tangent_mass: F::ZERO,
+        velocity_bias: F::ZERO,
     };
 
     #[inline(always)]
-    fn slip(&self, v: &Velocity) -> Vec2 {
+    fn slip(&self, v: &Velocity<F>) -> Vec2<F> {
         minus(v.at(self.lever.arm), self.ground)
     }
 
     #[inline(always)]
-    fn rub(&mut self, v: Velocity, tangent: Vec2, friction: Wide, mask: Mask) -> Velocity {
+    fn rub(&mut self, v: Velocity<F>, tangent: Vec2<F>, friction: F, mask: F::Mask) -> Velocity<F> {
         let change = self.tangent_mass * -dot(self.slip(&v), tangent);
         let impulse = clamp(self.tangent_impulse + change, friction * self.normal_impulse);
         let pushed = self.lever.push(v, scale(impulse - self.tangent_impulse, tangent));
-        self.tangent_impulse = Wide::select(mask, impulse, self.tangent_impulse);
+        self.tangent_impulse = F::select(mask, impulse, self.tangent_impulse);
         Velocity::select(mask, pushed, v)
     }
 
+    /// The velocity after the point has been pushed out of the ground, and its impulse then.
     #[inline(always)]
-    fn press(&mut self, v: Velocity, normal: Vec2, mask: Mask) -> Velocity {
+    fn press(&self, v: Velocity<F>, normal: Vec2<F>) -> (Velocity<F>, F) {
         let change = -self.normal_mass * (dot(self.slip(&v), normal) - self.velocity_bias);
-        let impulse = (self.normal_impulse + change).max(Wide::ZERO);
-        let pushed = self.lever.push(v, scale(impulse - self.normal_impulse, normal));
-        self.normal_impulse = Wide::select(mask, impulse, self.normal_impulse);
-        Velocity::select(mask, pushed, v)
+        let impulse = (self.normal_impulse + change).max(F::ZERO);
+        (self.lever.push(v, scale(impulse - self.normal_impulse, normal)), impulse)
     }
 }
 
-impl WideContact {
+impl<F: Kernels> WideContact<F> {
     pub const ZERO: Self = Self {
         points: [Point::ZERO; 2],
-        normal: [Wide::ZERO; 2],
-        normal_mass: [[Wide::ZERO; 2]; 2],
-        k: [[Wide::ZERO; 2]; 2],
-        friction: Wide::ZERO,
-        one_point: Mask::NONE,
-        two_points: Mask::NONE,
+        normal: [F::ZERO; 2],
+        normal_mass: [[F::ZERO; 2]; 2],
+        k: [[F::ZERO; 2]; 2],
+        friction: F::ZERO,
+        one_point: F::Mask::NONE,
+        two_points: F::Mask::NONE,
         any_one: false,
         any_two: false,
     };
 
     fn clear(&mut self) {
-        (self.one_point, self.two_points) = (Mask::NONE, Mask::NONE);
+        (self.one_point, self.two_points) = (F::Mask::NONE, F::Mask::NONE);
         (self.any_one, self.any_two) = (false, false);
     }
 
@@ -444,19 +488,19 @@ impl WideContact {
         self.any_one |= points == 1;
         self.any_two |= points == 2;
         put(&mut self.normal, lane, from.normal);
-        self.friction.0[lane] = from.friction;
+        self.friction.set(lane, from.friction);
         for (to, from) in self.points.iter_mut().zip(&from.points).take(points) {
             put(&mut to.lever.arm, lane, from.arm);
             put(&mut to.ground, lane, [-0.0 * from.ground_arm[1], 0.0 * from.ground_arm[0]]);
-            to.normal_impulse.0[lane] = from.normal_impulse;
-            to.tangent_impulse.0[lane] = from.tangent_impulse;
-            to.normal_mass.0[lane] = from.normal_mass;
-            to.tangent_mass.0[lane] = from.tangent_mass;
-            to.velocity_bias.0[lane] = from.velocity_bias;
+            to.normal_impulse.set(lane, from.normal_impulse);
+            to.tangent_impulse.set(lane, from.tangent_impulse);
+            to.normal_mass.set(lane, from.normal_mass);
+            to.tangent_mass.set(lane, from.tangent_mass);
+            to.velocity_bias.set(lane, from.velocity_bias);
         }
         for point in &mut self.points {
-            point.lever.inverse_mass.0[lane] = from.inverse_mass;
-            point.lever.inverse_inertia.0[lane] = from.inverse_inertia;
+            point.lever.inverse_mass.set(lane, from.inverse_mass);
+            point.lever.inverse_inertia.set(lane, from.inverse_inertia);
         }
         for i in 0..2 {
             put(&mut self.normal_mass[i], lane, from.normal_mass[i]);
@@ -466,14 +510,14 @@ impl WideContact {
 
     fn store(&self, lane: usize, to: &mut Contact) {
         for (from, to) in self.points.iter().zip(&mut to.points) {
-            to.normal_impulse = from.normal_impulse.0[lane];
-            to.tangent_impulse = from.tangent_impulse.0[lane];
+            to.normal_impulse = from.normal_impulse.get(lane);
+            to.tangent_impulse = from.tangent_impulse.get(lane);
         }
     }
 
     /// Applies the impulses that the points have already.
     #[inline(always)]
-    pub fn warm_start(&self, body: &mut Velocity) {
+    pub fn warm_start(&self, body: &mut Velocity<F>) {
         let tangent = clockwise(self.normal);
         let present = [self.one_point.or(self.two_points), self.two_points];
         for (point, present) in self.points.iter().zip(present) {
@@ -483,19 +527,27 @@ impl WideContact {
         }
     }
 
-    /// Friction first, then non-penetration.
     #[inline(always)]
-    fn solve(&mut self, body: &mut Velocity) {
+    fn impulses(&self) -> [F; 4] {
+        let [p, q] = &self.points;
+        [p.normal_impulse, p.tangent_impulse, q.normal_impulse, q.tangent_impulse]
+    }
+
+    /// Friction first, then non-penetration. What one point does and what two do depend on nothing of each other.
+    #[inline(always)]
+    fn solve(&mut self, body: &mut Velocity<F>) {
         let tangent = clockwise(self.normal);
         let present = self.one_point.or(self.two_points);
-        let mut v = *body;
-        v = self.points[0].rub(v, tangent, self.friction, present);
+        let first = self.points[0].rub(*body, tangent, self.friction, present);
+        let mut v = first;
         if self.any_two {
-            v = self.points[1].rub(v, tangent, self.friction, self.two_points);
-            v = self.press_both(v);
+            let second = self.points[1].rub(first, tangent, self.friction, self.two_points);
+            v = self.press_both(second);
         }
         if self.any_one {
-            v = self.points[0].press(v, self.normal, self.one_point);
+            let one = self.points[0].press(first, self.normal);
+            self.points[0].normal_impulse = F::select(self.one_point, one.1, self.points[0].normal_impulse);
+            v = Velocity::select(self.one_point, one.0, v);
         }
         *body = v;
     }
@@ -503,7 +555,7 @@ impl WideContact {
     /// Both points of a contact together: the first of four cases that fits (a linear complementarity problem in two
     /// numbers).
     #[inline(always)]
-    fn press_both(&mut self, v: Velocity) -> Velocity {
+    fn press_both(&mut self, v: Velocity<F>) -> Velocity<F> {
         let [p, q] = &self.points;
         let old = [p.normal_impulse, q.normal_impulse];
         let b =
@@ -519,12 +571,8 @@ impl WideContact {
         let case_4 = b[0].is_at_least_zero().and(b[1].is_at_least_zero());
 
         let x = [
-            Wide::select(case_1, both[0], Wide::select(case_2, first, Wide::ZERO)),
-            Wide::select(
-                case_1,
-                both[1],
-                Wide::select(case_2, Wide::ZERO, Wide::select(case_3, second, Wide::ZERO)),
-            ),
+            F::select(case_1, both[0], F::select(case_2, first, F::ZERO)),
+            F::select(case_1, both[1], F::select(case_2, F::ZERO, F::select(case_3, second, F::ZERO))),
         ];
         // Where no case fits, Box2D leaves everything as it is.
         let mask = self.two_points.and(case_1.or(case_2).or(case_3).or(case_4));
@@ -537,7 +585,7 @@ impl WideContact {
             angular: v.angular + lever.inverse_inertia * turn,
         };
         for (point, x) in self.points.iter_mut().zip(x) {
-            point.normal_impulse = Wide::select(mask, x, point.normal_impulse);
+            point.normal_impulse = F::select(mask, x, point.normal_impulse);
         }
         Velocity::select(mask, pushed, v)
     }
@@ -545,30 +593,31 @@ impl WideContact {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wide::{Backend, One, with_backend};
     use super::*;
 
-    /// The code for any CPU and the code with the widest registers of this one.
+    /// All lanes at once with every instruction set, and every lane alone.
     #[test]
-    fn both_instruction_sets_give_the_same_bits() {
+    fn every_instruction_set_gives_the_same_bits() {
         let mut state = 1_u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 8) as f32 / 8_388_608.0 - 1.0
         };
         for _ in 0..20 {
-            let mut batch = Batch::new();
-            for lane in 0..LANES {
-                batch.load(lane, &Island::random(&mut random));
-            }
-            let mut plain = batch.clone();
-            plain.iterate();
-            iterate(&mut batch);
-            for lane in 0..LANES {
-                let (mut a, mut b) = (Island::default(), Island::default());
-                batch.store(lane, &mut a);
-                plain.store(lane, &mut b);
-                let bits = |island: &Island| island.velocity.map(|v| v.map(f32::to_bits));
-                assert_eq!(bits(&a), bits(&b));
+            let islands: [Island; LANES] = std::array::from_fn(|_| Island::random(&mut random));
+            let mut alone: Box<dyn Solver> = Box::new(Batch::<One>::new());
+            let expected = islands.map(|mut island| {
+                let mut one = [const { None }; LANES];
+                one[0] = Some(&mut island);
+                alone.solve(&mut one);
+                island.bits()
+            });
+            for backend in Backend::available() {
+                let mut batch = with_backend!(backend, F => Box::new(Batch::<F>::new()) as Box<dyn Solver>);
+                let mut solved = islands;
+                batch.solve(&mut solved.each_mut().map(Some));
+                assert_eq!(solved.map(|island| island.bits()), expected, "{backend:?}");
             }
         }
     }

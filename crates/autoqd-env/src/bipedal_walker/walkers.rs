@@ -10,8 +10,8 @@ use std::ffi::c_void;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::solver::Batch;
-use super::wide::LANES;
+use super::solver::{Batch, Solver};
+use super::wide::{Backend, LANES, with_backend};
 use super::world::{Failure, Island, Motors, State};
 use super::{ACTION_SIZE, BipedalWalker, BipedalWalkerTask, OBSERVATION_SIZE, WorldReuse, motors, refused};
 use crate::{Action, EnvError, EnvSpec, Environment, Seed, Transition, Worlds};
@@ -29,7 +29,7 @@ type Step = Coroutine<(), (), Option<State>, DefaultStack>;
 pub struct Walkers {
     spec: EnvSpec,
     lanes: Vec<Lane>,
-    batch: Box<Batch>,
+    batch: Box<dyn Solver>,
 }
 
 struct Lane {
@@ -57,7 +57,8 @@ unsafe impl Send for Lane {}
 impl Walkers {
     pub fn new(task: &BipedalWalkerTask, reuse: WorldReuse) -> Result<Self, EnvError> {
         let lanes = (0..LANES).map(|_| Lane::new(task, reuse)).collect::<Result<_, _>>()?;
-        Ok(Self { spec: task.spec.clone(), lanes, batch: Box::new(Batch::new()) })
+        let batch = with_backend!(Backend::best(), F => Box::new(Batch::<F>::new()) as Box<dyn Solver>);
+        Ok(Self { spec: task.spec.clone(), lanes, batch })
     }
 
     fn solve(&mut self) {

@@ -194,6 +194,17 @@ impl State {
 
 #[cfg(test)]
 impl Island {
+    /// Velocities and impulses as their bits.
+    pub fn bits(&self) -> Vec<u32> {
+        let joints =
+            self.joints.iter().flat_map(|joint| joint.impulse.into_iter().chain([joint.motor_impulse]));
+        let contacts = (0..BODIES).flat_map(|body| self.contacts(body));
+        let points = contacts.flat_map(|contact| &contact.points[..contact.point_count as usize]);
+        let impulses = points.flat_map(|point| [point.normal_impulse, point.tangent_impulse]);
+        let velocities = self.velocity.as_flattened().iter().copied();
+        velocities.chain(joints).chain(impulses).map(f32::to_bits).collect()
+    }
+
     /// Constraints of no particular robot, chosen not to diverge.
     pub fn random(number: &mut impl FnMut() -> f32) -> Self {
         let mut island = Self::default();

@@ -61,7 +61,9 @@ impl LocalEvaluator {
         queue: &Queue,
     ) -> Result<Vec<(usize, Episode)>, Error> {
         let mut worker = self.worker()?;
-        let finished = worker.run(candidates, probes, queue)?;
+        // No thread may take so many worlds that none are left for another.
+        let share = (candidates.len() * candidates.episodes).div_ceil(self.pool.current_num_threads());
+        let finished = worker.run(candidates, probes, queue, share)?;
         self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
         Ok(finished)
     }

@@ -9,6 +9,9 @@ use crate::Error;
 use crate::kernels::Instructions;
 use crate::policy::{Policy, PolicySpec};
 
+/// So many worlds at least cost no more than one: the widest vectors have as many lanes.
+const WORLDS_TO_FILL: usize = 16;
+
 /// One thread's worlds and everything it needs to run episodes in them, reused over iterations.
 pub(super) struct Worker {
     worlds: Box<dyn Worlds>,
@@ -54,12 +57,14 @@ impl Worker {
         })
     }
 
-    /// Runs episodes until the queue is empty; returns them with their place in the queue.
+    /// Runs episodes until the queue is empty, in about `share` worlds at a time if there are as many; returns them with
+    /// their place in the queue.
     pub(super) fn run(
         &mut self,
         candidates: Candidates<'_>,
         probes: &[MakeWatcher],
         queue: &Queue,
+        share: usize,
     ) -> Result<Vec<(usize, Episode)>, Error> {
         for lane in &mut self.lanes {
             lane.watchers = probes.iter().map(|watcher| watcher()).collect();
@@ -68,7 +73,7 @@ impl Worker {
             }
         }
         let mut finished = Vec::new();
-        for lane in 0..self.lanes.len() {
+        for lane in 0..self.lanes.len().min(share.next_multiple_of(WORLDS_TO_FILL)) {
             self.refill(lane, candidates, queue)?;
         }
         while self.active.contains(&true) {

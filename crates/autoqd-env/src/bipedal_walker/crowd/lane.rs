@@ -223,6 +223,16 @@ impl Lane {
         }
     }
 
+    /// A number, below 2^32, that is near for worlds whose constraints are alike and take about as long to solve.
+    pub fn work(&self) -> usize {
+        let mut touching = [0; BODIES];
+        for contact in &self.contacts {
+            touching[contact.body] += usize::from(contact.touching && contact.enabled);
+        }
+        let limits = self.joints.iter().fold(0, |bits, joint| bits << 1 | usize::from(joint.limit != 0));
+        touching.iter().sum::<usize>() << 12 | touching[2].min(15) << 8 | limits
+    }
+
     /// Finds where a contact touches now.
     pub fn update(&mut self, i: usize, robot: &Robot) {
         let contact = &mut self.contacts[i];

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::super::wide::{LANES, Wide};
+use super::super::kernels::Kernels;
+use super::super::wide::{LANES, Mask, Wide};
 use super::super::world::{RAYS, TERRAIN_POINTS};
 use super::geometry::{Bounds, Point, clockwise, dot, minus, normalized};
 
@@ -77,32 +78,30 @@ impl Terrain {
     /// How far the rays from `eye` reach, as fractions of their lengths. Of the edges under the rays, from left to
     /// right, each is tried with all rays: rays do not lean to the left, so after a hit only the next edge, which shares
     /// a corner, can give an equally near one, and later hits are farther.
-    pub fn ranges(&self, eye: Point, rays: &[[f64; 2]; RAYS]) -> [f32; RAYS] {
-        let ray = |i: usize| {
-            let end = [
-                (f64::from(eye[0]) + rays[i.min(RAYS - 1)][0]) as f32,
-                (f64::from(eye[1]) + rays[i.min(RAYS - 1)][1]) as f32,
-            ];
-            minus(end, eye)
-        };
-        let mut d = [Wide::ZERO; 2];
+    pub fn ranges<F: Kernels>(&self, eye: Point, rays: &[[f64; 2]; RAYS]) -> [f32; RAYS] {
+        // What the other lanes do is looked at by nobody; they must only hit what the last ray hits.
+        let mut d = [F::ZERO; 2];
         let mut right = eye[0];
         for i in 0..LANES {
-            let [x, y] = ray(i);
-            (d[0].0[i], d[1].0[i]) = (x, y);
-            right = right.max((f64::from(eye[0]) + rays[i.min(RAYS - 1)][0]) as f32);
+            let ray = rays[i.min(RAYS - 1)];
+            let end = [(f64::from(eye[0]) + ray[0]) as f32, (f64::from(eye[1]) + ray[1]) as f32];
+            let [x, y] = minus(end, eye);
+            d[0].set(i, x);
+            d[1].set(i, y);
+            right = right.max(end[0]);
         }
         let first = self.at(eye[0]).saturating_sub(1);
         let last = (self.at(right) + 1).min(EDGES - 1);
-        let nearest = cast(&self.edges[first..=last], eye, d);
-        std::array::from_fn(|i| nearest.0[i])
+        let mut reach = F::ZERO;
+        F::cast(&self.edges[first..=last], eye, &d, &mut reach);
+        std::array::from_fn(|i| reach.get(i))
     }
 }
 
 /// The nearest hit of each ray `d` from `eye`, as a fraction; 1 without any.
 #[inline(always)]
-fn cast_plain(edges: &[Edge], eye: Point, d: [Wide; 2]) -> Wide {
-    let mut nearest = Wide::splat(1.0);
+pub fn cast<F: Wide>(edges: &[Edge], eye: Point, d: &[F; 2]) -> F {
+    let mut nearest = F::splat(1.0);
     let mut all_hit = false;
     for edge in edges {
         let along = minus(edge.to, edge.from);
@@ -110,16 +109,16 @@ fn cast_plain(edges: &[Edge], eye: Point, d: [Wide; 2]) -> Wide {
         if squared == 0.0 {
             continue;
         }
-        let distance = Wide::splat(dot(edge.normal, minus(edge.from, eye)));
-        let speed = Wide::splat(edge.normal[0]) * d[0] + Wide::splat(edge.normal[1]) * d[1];
+        let distance = F::splat(dot(edge.normal, minus(edge.from, eye)));
+        let speed = F::splat(edge.normal[0]) * d[0] + F::splat(edge.normal[1]) * d[1];
         let t = distance / speed;
-        let x = Wide::splat(eye[0]) + t * d[0] - Wide::splat(edge.from[0]);
-        let y = Wide::splat(eye[1]) + t * d[1] - Wide::splat(edge.from[1]);
-        let s = (x * Wide::splat(along[0]) + y * Wide::splat(along[1])) / Wide::splat(squared);
-        let one = Wide::splat(1.0);
+        let x = F::splat(eye[0]) + t * d[0] - F::splat(edge.from[0]);
+        let y = F::splat(eye[1]) + t * d[1] - F::splat(edge.from[1]);
+        let s = (x * F::splat(along[0]) + y * F::splat(along[1])) / F::splat(squared);
+        let one = F::splat(1.0);
         let hit = speed.is_not_zero().and(t.is_within(one)).and(s.is_within(one));
         let over = all_hit;
-        nearest = Wide::select(hit.and(t.is_less(nearest)), t, nearest);
+        nearest = F::select(hit.and(t.is_less(nearest)), t, nearest);
         all_hit = !nearest.is_equal(one).any();
         if over {
             break;
@@ -128,12 +127,9 @@ fn cast_plain(edges: &[Edge], eye: Point, d: [Wide; 2]) -> Wide {
     nearest
 }
 
-fn cast(edges: &[Edge], eye: Point, d: [Wide; 2]) -> Wide {
-    super::super::wide::dispatch!(cast_plain(edges: &[Edge], eye: Point, d: [Wide; 2]) -> Wide)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::wide::{Backend, with_backend};
     use super::*;
 
     #[test]
@@ -143,8 +139,11 @@ mod tests {
         terrain.build(&points);
         let down = std::array::from_fn(|i| [i as f64 * 0.1, -4.0]);
         let eye = [10.2, 3.0];
-        assert!(terrain.ranges(eye, &down).iter().all(|r| (r - 0.5).abs() < 1e-6));
         let short = std::array::from_fn(|i| [i as f64 * 0.1, -1.0]);
-        assert_eq!(terrain.ranges(eye, &short), [1.0; RAYS]);
+        for backend in Backend::available() {
+            let half = with_backend!(backend, F => terrain.ranges::<F>(eye, &down));
+            assert!(half.iter().all(|r| (r - 0.5).abs() < 1e-6));
+            assert_eq!(with_backend!(backend, F => terrain.ranges::<F>(eye, &short)), [1.0; RAYS]);
+        }
     }
 }

@@ -9,28 +9,49 @@ fn state(crowd: &Crowd, lane: usize) -> State {
 
 /// Compares episodes with Box2D's.
 fn check(task: &BipedalWalkerTask, count: u64, length: usize, past_the_end: bool) -> usize {
-    let mut crowd = Crowd::new(task).unwrap();
+    check_with(Backend::best(), task, count, length, past_the_end)
+}
+
+fn check_with(
+    backend: Backend,
+    task: &BipedalWalkerTask,
+    count: u64,
+    length: usize,
+    past_the_end: bool,
+) -> usize {
+    let mut crowd = Crowd::on(backend, task).unwrap();
     let what = Episodes { task, reuse: WorldReuse::Never, count, length, past_the_end };
     compare(&mut crowd, state, &what)
 }
 
 #[test]
 fn every_number_is_that_of_box2d() {
-    let steps = check(&BipedalWalkerTask::default(), 300, 400, false);
+    let steps = check(&BipedalWalkerTask::default(), 350, 400, false);
     assert!(steps > 30_000, "{steps}");
+}
+
+#[test]
+fn every_instruction_set_has_the_bits_of_box2d() {
+    for backend in Backend::available() {
+        assert!(
+            check_with(backend, &BipedalWalkerTask::default(), 100, 200, true) >= WORLDS * 200,
+            "{backend:?}"
+        );
+    }
 }
 
 /// Walkers on their backs touch many edges and fall asleep.
 #[test]
 fn walkers_that_have_fallen_lie_as_in_box2d() {
-    assert!(check(&BipedalWalkerTask::default(), 64, 400, true) >= 32 * 400);
+    assert!(check(&BipedalWalkerTask::default(), 100, 400, true) >= WORLDS * 400);
 }
 
 /// Slippery and sticky ground, feathers and lead.
 #[test]
 fn other_grounds_and_masses_are_those_of_box2d() {
     for (friction, mass) in [(0.0, 1.0), (1e6, 1.0), (2.5, 1e-3), (2.5, 1e3)] {
-        check(&BipedalWalkerTask::new(friction, mass).unwrap(), 40, 150, true);
+        let task = BipedalWalkerTask::new(friction, mass).unwrap();
+        assert!(check(&task, 100, 150, true) >= WORLDS * 150);
     }
 }
 
@@ -47,12 +68,12 @@ fn a_million_steps_are_those_of_box2d() {
 #[test]
 fn bodies_are_stopped_at_edges_and_fall_asleep() {
     let mut crowd = Crowd::new(&BipedalWalkerTask::default()).unwrap();
-    let mut observations = vec![0.0; LANES * OBSERVATION_SIZE];
+    let mut observations = vec![0.0; WORLDS * OBSERVATION_SIZE];
     for (lane, row) in observations.chunks_mut(OBSERVATION_SIZE).enumerate() {
         crowd.reset(lane, Some(&Seed::from(lane as u64)), row).unwrap();
     }
     let (mut stopped, mut asleep, mut most_contacts, mut searches) = (0, 0, 0, 0);
-    let limp = [Some(Motors::default()); LANES];
+    let limp = [Some(Motors::default()); WORLDS];
     for _ in 0..600 {
         crowd.advance(&limp);
         for member in &crowd.members {
@@ -90,14 +111,14 @@ fn agree_about_impacts(lane: &Lane, robot: &Robot) -> bool {
 fn a_lane_that_fails_leaves_the_others_alone() {
     let task = BipedalWalkerTask::default();
     let (mut whole, mut hurt) = (Crowd::new(&task).unwrap(), Crowd::new(&task).unwrap());
-    let mut observations = [(); 2].map(|()| vec![0.0; LANES * OBSERVATION_SIZE]);
-    let mut now: [_; LANES] = std::array::from_fn(|lane| (lane as u64, 0));
+    let mut observations = [(); 2].map(|()| vec![0.0; WORLDS * OBSERVATION_SIZE]);
+    let mut now: [_; WORLDS] = std::array::from_fn(|lane| (lane as u64, 0));
     for (crowd, observations) in [&mut whole, &mut hurt].into_iter().zip(&mut observations) {
         for (lane, row) in observations.chunks_mut(OBSERVATION_SIZE).enumerate() {
             crowd.reset(lane, Some(&Seed::from(lane as u64)), row).unwrap();
         }
     }
-    let mut failed = [false; LANES];
+    let mut failed = [false; WORLDS];
     for t in 0..60 {
         if t == 30 {
             hurt.members[3].lane.bodies[0].velocity = [f32::NAN, 0.0];
@@ -105,7 +126,7 @@ fn a_lane_that_fails_leaves_the_others_alone() {
         }
         let expected = step_all(&mut whole, &now, &mut observations[0]);
         let got = step_all(&mut hurt, &now, &mut observations[1]);
-        for lane in 0..LANES {
+        for lane in 0..WORLDS {
             now[lane].1 += 1;
             failed[lane] |= got[lane].diverged;
             assert!(failed[lane] || lane == 9 || got[lane] == expected[lane], "lane {lane}, step {t}");
