@@ -33,6 +33,7 @@ mod perturbed;
 mod physics;
 mod points;
 mod protocol;
+mod reference;
 mod result_tables;
 mod results;
 mod rollouts;
@@ -72,7 +73,8 @@ pub use measurement::{Measurement, RunAdaptation, RunEvaluation, RunStability, S
 pub use perturbed::{Knob, Vary};
 pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics};
 pub use points::{Points, squared_distance};
-pub use protocol::{Protocol, Reference, Round, round_seeds};
+pub use protocol::{Protocol, Round, round_seeds};
+pub use reference::Reference;
 pub use result_tables::{adaptation_table, evaluation_table, stability_table};
 pub use results::{Origin, Paper, PaperAblation, PaperTask, RunRecord, collect, read_records, results_page};
 pub use rollouts::{PolicyResult, Progress, Rollouts};

@@ -4,7 +4,8 @@ use crate::bench::Bench;
 use crate::error::MeasureError;
 use crate::evaluation::Study;
 use crate::points::Points;
-use crate::protocol::{Protocol, Reference};
+use crate::protocol::Protocol;
+use crate::reference::Reference;
 use crate::rollouts::{PolicyResult, Progress};
 use crate::run::LoadedRun;
 

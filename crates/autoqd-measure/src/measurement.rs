@@ -13,7 +13,7 @@ use crate::adaptation::{Adaptation, AdaptationKnob};
 use crate::descriptor_stability::DescriptorStability;
 use crate::error::MeasureError;
 use crate::evaluation::{RunMetrics, TaskEvaluation};
-use crate::protocol::Reference;
+use crate::reference::Reference;
 use crate::run::LoadedRun;
 use crate::store::save_json;
 

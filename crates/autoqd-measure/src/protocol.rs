@@ -1,6 +1,5 @@
 //! How populations are evaluated, the same way for every method.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use autoqd_env::EnvSpec;
@@ -8,12 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Pooling;
 use crate::error::MeasureError;
-use crate::store::save_json;
 use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOptions};
 use autoqd::seeds::{Purpose, derive};
-
-/// Format version of a reference file.
-const VERSION: u32 = 2;
 
 /// What the evaluation does; the defaults are those of the paper where it gives any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,10 +82,10 @@ pub(crate) fn check_episodes(episodes: usize, features: usize) -> Result<(), Mea
 impl Protocol {
     /// Rejects a protocol, as a damaged reference file may hold it, whose numbers do not fit into memory.
     pub(crate) fn check_memory(&self, spec: &EnvSpec) -> Result<(), MeasureError> {
-        check_episodes(self.episodes.max(self.recheck_episodes), self.features)?;
         let inputs = (spec.observation_size + spec.action_size) as f64;
         let bytes = 8.0 * self.features as f64 * inputs;
-        Ok(autoqd::memory::require("the evaluation embedding", bytes, "`features` of the reference")?)
+        autoqd::memory::require("the evaluation embedding", bytes, "`features` of the reference")?;
+        check_episodes(self.episodes.max(self.recheck_episodes), self.features)
     }
 
     /// The evaluation embedding of a task: features from a seed fixed per task, under a frozen normaliser.
@@ -106,122 +101,5 @@ impl Protocol {
         let digest = blake3::hash(task.as_bytes());
         let word = digest.as_bytes()[..8].iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
         derive(self.seed, Purpose::Features, [word, 0, 0])
-    }
-}
-
-/// What makes scores comparable: two evaluations under the same reference have the same normaliser, features, kernel
-/// and scale.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StoredReference")]
-pub struct Reference {
-    /// Format version.
-    pub version: u32,
-    /// Name of the task.
-    pub task: String,
-    /// How it was evaluated.
-    pub protocol: Protocol,
-    /// Frozen normaliser of observations.
-    pub normalizer: Normalizer,
-    /// gamma of exp(-gamma d^2); none if all policies were alike.
-    pub bandwidth: Option<f64>,
-    /// The same for embeddings divided by 1 - gamma^T, which are on a scale of their own.
-    pub bandwidth_length_normalized: Option<f64>,
-    /// Subtracted from the objective in the QD score and in the quality weight, as `qd_offset` of a run is.
-    pub qd_offset: f64,
-    /// Best population mean of a single run, which scales the quality weight; none without a policy.
-    pub best_mean: Option<f64>,
-}
-
-/// A reference of any version.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredReference {
-    #[serde(rename = "version")]
-    _version: u32,
-    task: String,
-    protocol: Protocol,
-    normalizer: Normalizer,
-    bandwidth: Option<f64>,
-    bandwidth_length_normalized: Option<f64>,
-    qd_offset: Option<f64>,
-    /// Of version 1, which added it.
-    offset: Option<f64>,
-    best_mean: Option<f64>,
-}
-
-impl TryFrom<StoredReference> for Reference {
-    type Error = &'static str;
-
-    fn try_from(stored: StoredReference) -> Result<Self, Self::Error> {
-        Ok(Self {
-            version: VERSION,
-            task: stored.task,
-            protocol: stored.protocol,
-            normalizer: stored.normalizer,
-            bandwidth: stored.bandwidth,
-            bandwidth_length_normalized: stored.bandwidth_length_normalized,
-            qd_offset: stored
-                .qd_offset
-                .or(stored.offset.map(|added| -added))
-                .ok_or("qd_offset is missing")?,
-            best_mean: stored.best_mean,
-        })
-    }
-}
-
-impl Reference {
-    /// A reference from its parts; the bandwidths are those of the embeddings as they are and length-normalised.
-    pub fn new(
-        spec: &EnvSpec,
-        protocol: Protocol,
-        normalizer: Normalizer,
-        [bandwidth, bandwidth_length_normalized]: [Option<f64>; 2],
-        best_mean: Option<f64>,
-    ) -> Self {
-        let (task, qd_offset) = (spec.name.clone(), spec.objective_min);
-        Self {
-            version: VERSION,
-            task,
-            protocol,
-            normalizer,
-            bandwidth,
-            bandwidth_length_normalized,
-            qd_offset,
-            best_mean,
-        }
-    }
-
-    /// Reads a reference file.
-    pub fn read(path: &Path) -> Result<Self, MeasureError> {
-        let wrong = |reason: String| MeasureError::Reference { path: path.to_owned(), reason };
-        let text = std::fs::read(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
-        let value: serde_json::Value = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
-        match value["version"].as_u64() {
-            Some(found) if found <= u64::from(VERSION) => {}
-            Some(found) => return Err(wrong(format!("has format version {found}; update autoqd to use it"))),
-            None => {
-                return Err(wrong(
-                    "is not a reference file; `autoqd eval --write-reference` writes one".to_owned(),
-                ));
-            }
-        }
-        serde_json::from_value(value).map_err(|e| wrong(e.to_string()))
-    }
-
-    /// Writes a reference file.
-    pub fn write(&self, path: &Path) -> Result<(), MeasureError> {
-        Ok(save_json(path, self)?)
-    }
-
-    /// Rejects a reference of another task.
-    pub fn check(&self, path: &Path, spec: &EnvSpec) -> Result<(), MeasureError> {
-        if self.task == spec.name && self.normalizer.size() == spec.observation_size {
-            return Ok(());
-        }
-        let reason = format!(
-            "is of task '{}', but the runs are of '{}'; leave it out or make one",
-            self.task, spec.name
-        );
-        Err(MeasureError::Reference { path: path.to_owned(), reason })
     }
 }

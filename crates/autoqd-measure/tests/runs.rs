@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use autoqd::config::{Layers, PartFacts};
+use autoqd::embedding::Normalizer;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
 use autoqd::policy::{PolicySpec, Weights};
@@ -187,6 +188,47 @@ fn a_reference_of_another_task_or_version_is_refused() {
     assert!(Reference::read(&file).unwrap_err().to_string().contains("update autoqd"));
     std::fs::write(&file, "{}").unwrap();
     assert!(Reference::read(&file).unwrap_err().to_string().contains("not a reference"));
+}
+
+#[test]
+fn a_reference_with_numbers_that_mean_nothing_is_refused_with_their_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let populations = load(&runs(&folder)[..1]);
+    let sound = measure(&populations, 1, None).reference;
+    let file = folder.path().join("reference.json");
+    let spoilt: [(&str, fn(&mut Reference)); 12] = [
+        ("episodes", |r| r.protocol.episodes = 0),
+        ("recheck_episodes", |r| r.protocol.recheck_episodes = 0),
+        ("features", |r| r.protocol.features = 0),
+        ("normalizer_policies", |r| r.protocol.normalizer_policies = 0),
+        ("gamma", |r| r.protocol.gamma = 1e300),
+        ("bandwidth", |r| r.bandwidth = Some(0.0)),
+        ("bandwidth", |r| r.bandwidth = Some(-1e300)),
+        ("bandwidth_length_normalized", |r| r.bandwidth_length_normalized = Some(1e-320)),
+        ("qd_offset", |r| r.qd_offset = -1e300),
+        ("best_mean", |r| r.best_mean = Some(1e300)),
+        ("normalizer", |r| r.normalizer = Normalizer::new(vec![0.0; 8], vec![-1.0; 8])),
+        ("mean and the std", |r| r.normalizer = Normalizer::new(vec![0.0; 8], vec![1.0; 3])),
+    ];
+    for (name, spoil) in spoilt {
+        let mut reference = sound.clone();
+        spoil(&mut reference);
+        reference.write(&file).unwrap();
+        let error = Reference::read(&file).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("reference.json"), "{name}: {error}");
+        assert!(error.len() < 250, "{error}");
+    }
+}
+
+#[test]
+fn a_reference_for_other_observations_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let populations = load(&runs(&folder)[..1]);
+    let mut reference = measure(&populations, 1, None).reference;
+    reference.normalizer = Normalizer::identity(3);
+    let task = autoqd_env::load_task("point-maze", &Default::default()).unwrap();
+    let error = reference.check(Path::new("reference.json"), task.spec()).unwrap_err().to_string();
+    assert!(error.contains("observations of 3 numbers"), "{error}");
 }
 
 #[test]

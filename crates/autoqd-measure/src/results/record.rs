@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::MeasureError;
 use crate::evaluation::task_name;
 use crate::measurement::{Measurement, RunAdaptation, RunEvaluation, RunStability, Stored};
-use crate::protocol::Reference;
+use crate::reference::Reference;
 use crate::run::{Budget, LoadedRun};
 use crate::store::save_json;
 use crate::variant::settings;

@@ -113,7 +113,7 @@ impl RunningStatistics {
 /// `(x - mean) * factor` in double precision, where `factor = 1 / std`, or 0 if `std` is below [`FLAT_STD`];
 /// no clipping.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct Normalizer {
     mean: Vec<f64>,
     std: Vec<f64>,
@@ -160,9 +160,14 @@ impl Normalizer {
     }
 }
 
-impl From<Stored> for Normalizer {
-    fn from(stored: Stored) -> Self {
-        Self::new(stored.mean, stored.std)
+impl TryFrom<Stored> for Normalizer {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        if stored.mean.len() != stored.std.len() {
+            return Err("the mean and the std of a normalizer differ in length");
+        }
+        Ok(Self::new(stored.mean, stored.std))
     }
 }
 
