@@ -21,7 +21,7 @@ library=third_party/mujoco/lib
 # The profile `release` instead builds in less time, for trying out this script.
 profile=${DIST_PROFILE:-dist}
 # The program finds libmujoco beside itself and knows no folder of this machine.
-AUTOQD_RPATH='$ORIGIN/lib' cargo build --locked --profile "$profile" --bin autoqd
+AUTOQD_CPUS=all AUTOQD_RPATH='$ORIGIN/lib' cargo build --locked --profile "$profile" --bin autoqd
 
 version=$(cargo metadata --format-version 1 --no-deps | python3 -c '
 import json, sys

@@ -3,6 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# A wheel is taken to other machines.
+export AUTOQD_CPUS=${AUTOQD_CPUS:-all}
+
 venv=${AUTOQD_VENV:-.venv}
 wheels=${CARGO_TARGET_DIR:-target}/wheels
 [ -x "$venv/bin/python3" ] || python3 -m venv "$venv"

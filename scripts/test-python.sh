@@ -15,5 +15,6 @@ skip() {
 
 command -v python3 >/dev/null || [ -x "$venv/bin/python3" ] || skip "there is no python3"
 scripts/make-venv.sh "$venv" || skip "no environment with scripts/requirements.txt could be made in $venv"
-AUTOQD_VENV=$venv scripts/make-wheel.sh
+# For this machine alone, like the build of the other tests.
+AUTOQD_CPUS=${AUTOQD_CPUS:-host} AUTOQD_VENV=$venv scripts/make-wheel.sh
 exec "$venv/bin/python3" -m pytest python/tests -q "$@"

@@ -1,11 +1,11 @@
 """The side of a worker on a Ray cluster that works on whole runs."""
 
 import os
-import tempfile
 import threading
 import time
 
 from autoqd._ray_worker import Worker, use_source
+from autoqd._scratch import Scratch
 
 SHARE = 0.05
 """Share of the time that packing what has been done may take."""
@@ -26,7 +26,7 @@ class RunWorker(Worker):
         from autoqd import _gym, _native
 
         packed, canary, source = parcel
-        self._folder = tempfile.TemporaryDirectory(prefix="autoqd-run-")
+        self._folder = Scratch("autoqd-run-")
         path = os.path.join(self._folder.name, "run")
         self._iteration, self._results, self._end, self._stopping = None, None, None, False
         self._packed_at, self._packing, self._seldom = time.monotonic(), 0.0, seldom

@@ -3,8 +3,9 @@
 import collections
 import os
 import platform
-import tempfile
 import time
+
+from autoqd._scratch import Scratch
 
 KEPT = 4
 """Jobs a worker keeps ready: a measurement goes through several runs, and may come back to one."""
@@ -52,7 +53,7 @@ class Worker:
 
             content, source = ray.get(boxed[0], timeout=120)
             use_source(source)
-            folder = tempfile.TemporaryDirectory(prefix="autoqd-job-")
+            folder = Scratch("autoqd-job-")
             # The folder stays as long as the job: a model may be read again when more worlds are made.
             self._jobs[number] = _native.JobAnswerer(content, folder.name), folder
             while len(self._jobs) > KEPT:

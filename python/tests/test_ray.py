@@ -243,3 +243,7 @@ def test_without_ray_the_engine_says_how_to_install_it(tmp_path):
     found = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], capture_output=True, text=True)
     assert found.returncode != 0 and "pip install 'ray==2.60.*'" in found.stderr.splitlines()[-1]
     assert not (tmp_path / "run").exists()
+    program = code.replace("import autoqd; autoqd.run('point-maze', engine='ray', out=sys.argv[1])",
+                           "from autoqd import _native; _native.main(['autoqd', 'run', 'point-maze', '--engine=ray', '--out', sys.argv[1]])")
+    found = subprocess.run([sys.executable, "-c", program, str(tmp_path / "run")], capture_output=True, text=True)
+    assert found.stderr.startswith("error: the engine 'ray' needs Ray: pip install"), found.stderr

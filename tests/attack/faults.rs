@@ -1,6 +1,6 @@
 //! The n-th file-system call fails, or the process dies in it: afterwards the run goes on to the same archive.
 
-use crate::program::{is_orderly, output, same_as_undisturbed, start, start_or_resume};
+use crate::program::{autoqd, is_orderly, output, same_as_undisturbed, start, start_or_resume, undisturbed};
 use crate::{Random, attack};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,4 +89,30 @@ fn a_start_that_is_killed_while_it_clears_an_earlier_one_away_does_not_block_the
         let started = output(start_or_resume(&run));
         assert!(started.status.success(), "{second}: {}", String::from_utf8_lossy(&started.stderr));
     }
+}
+
+#[test]
+fn a_full_disk_in_a_run_says_how_to_go_on_and_in_an_export_only_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(shim) = shim(folder.path()) else { return };
+    let full = |mut command: Command, below: &Path, at: usize| {
+        command.env("LD_PRELOAD", &shim).env("AUTOQD_SHIM_FOLDER", below);
+        command.env("AUTOQD_SHIM_FAULT", "ENOSPC").env("AUTOQD_SHIM_AT", at.to_string());
+        let output = output(command);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // Near the end of the run there are checkpoints.
+    let run = folder.path().join("run");
+    let (code, said) = full(start(&run), &run, calls(folder.path(), &shim) * 3 / 4);
+    assert!(code == Some(2) && said.contains("Free some space"), "{said}");
+    assert!(said.contains(&format!("autoqd resume {}", run.display())), "{said}");
+    // An export's first calls open its file and write it.
+    let exported = folder.path().join("exported");
+    std::fs::create_dir(&exported).unwrap();
+    let mut export = autoqd();
+    export.arg("export").arg(undisturbed()).arg("--out").arg(exported.join("policies.csv"));
+    let (code, said) = full(export, &exported, 2);
+    assert!(code == Some(2) && said.contains("Free some space"), "{said}");
+    assert!(!said.contains("resume"), "{said}");
+    assert_eq!(std::fs::read_dir(&exported).unwrap().count(), 0);
 }

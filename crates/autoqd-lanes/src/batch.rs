@@ -5,9 +5,12 @@ use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::kinematics_spatial::Spatial;
 use crate::sim::{ALL, Engine, Sim};
+#[cfg(lanes_portable)]
 use crate::simd::Array;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx512};
+#[cfg(lanes_avx2)]
+use crate::simd::Avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::Avx512;
 use crate::{Backend, LANES, LanesError, Narrow};
 use std::sync::Arc;
 
@@ -73,17 +76,20 @@ impl Batch {
     /// Eight worlds at rest with all coordinates zero.
     ///
     /// # Errors
-    /// If the CPU lacks the instructions of the back end.
+    /// If the CPU lacks the instructions of the back end, or it was not compiled.
     pub fn new(model: Arc<Compiled>, backend: Backend) -> Result<Self, LanesError> {
         if !backend.is_available() {
             return Err(LanesError::Backend { backend });
         }
         let engine = match backend {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx512)]
             Backend::Avx512 => engine::<Avx512>(&model),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx2)]
             Backend::Avx2 => engine::<Avx2>(&model),
-            _ => engine::<Array>(&model),
+            #[cfg(lanes_portable)]
+            Backend::Portable => engine::<Array>(&model),
+            #[cfg(not(all(lanes_avx512, lanes_avx2, lanes_portable)))]
+            _ => return Err(LanesError::Backend { backend }),
         };
         Ok(Self { model, backend, engine })
     }

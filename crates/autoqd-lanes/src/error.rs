@@ -14,7 +14,7 @@ pub enum LanesError {
         /// What is wrong and where.
         what: String,
     },
-    /// The CPU lacks the instructions of the back end.
+    /// The CPU lacks the instructions of the back end, or it was not compiled.
     Backend {
         /// The back end asked for.
         backend: crate::Backend,
@@ -27,7 +27,10 @@ impl std::fmt::Display for LanesError {
             Self::Unsupported { what } => write!(f, "{what} is not supported by the lanes engine yet"),
             Self::Invalid { what } => write!(f, "the model is inconsistent: {what}"),
             Self::Backend { backend } => {
-                write!(f, "this CPU cannot run the {backend} back end; choose one of Backend::available()")
+                write!(
+                    f,
+                    "the {backend} back end is not here, or this CPU cannot run it; choose one of Backend::available()"
+                )
             }
         }
     }

@@ -11,9 +11,13 @@ use crate::integrate::Stage;
 use crate::packed;
 use crate::pattern::Pattern;
 use crate::sim::{Checked, Sim, Space};
-use crate::simd::{Array, Lane};
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx512};
+#[cfg(lanes_portable)]
+use crate::simd::Array;
+#[cfg(lanes_avx2)]
+use crate::simd::Avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::Avx512;
+use crate::simd::Lane;
 
 /// The parts of a step for one lane type.
 pub(crate) trait Kernels: Lane {
@@ -155,12 +159,12 @@ macro_rules! kernels {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 kernels!(Avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 kernels!(Avx2, "avx2,fma");
 // On x86-64 a fused multiply-add is an instruction only where it is enabled, and a slow library call elsewhere.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(lanes_portable, target_arch = "x86_64"))]
 kernels!(Array, "avx2,fma");
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(lanes_portable, not(target_arch = "x86_64")))]
 kernels!(Array);

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use autoqd_env::EnvError;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// An error with its causes, each said once, as the exception that suits it.
@@ -16,8 +16,8 @@ pub fn exception(error: impl StdError + Send + Sync + 'static) -> PyErr {
 /// The same for an error behind a reference.
 pub fn exception_of(error: &(dyn StdError + 'static)) -> PyErr {
     let chain = causes(error);
-    if let Some(own) = chain.iter().find_map(|cause| cause.downcast_ref::<PyErr>()) {
-        return Python::attach(|py| own.clone_ref(py));
+    if let Some(own) = chain.iter().find_map(|cause| cause.downcast_ref::<Raised>()) {
+        return Python::attach(|py| own.0.clone_ref(py));
     }
     let message =
         chain.iter().map(ToString::to_string).fold(String::new(), |said, cause| match said.is_empty() {
@@ -26,6 +26,33 @@ pub fn exception_of(error: &(dyn StdError + 'static)) -> PyErr {
             false => format!("{said}: {cause}"),
         });
     if chain.iter().any(|cause| is_setting(*cause)) { setting(message) } else { failure(message) }
+}
+
+/// An exception raised by Python code that was called, on its way through Rust.
+///
+/// Reads as its message alone where that says everything, as those of this package and of missing ones do; others (a
+/// `KeyError`, say) begin with the name of their class.
+#[derive(Debug)]
+pub struct Raised(PyErr);
+
+impl std::fmt::Display for Raised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Python::attach(|py| {
+            let own = PyModule::import(py, "autoqd._errors").and_then(|module| module.getattr("Error"));
+            let own = own.is_ok_and(|class| self.0.matches(py, class).unwrap_or(false));
+            match own || self.0.is_instance_of::<PyImportError>(py) {
+                true => write!(f, "{}", self.0.value(py)),
+                false => write!(f, "{}", self.0),
+            }
+        })
+    }
+}
+
+impl StdError for Raised {}
+
+/// An exception as an error, from which it comes back as it is.
+pub fn raised(error: PyErr) -> autoqd::Error {
+    autoqd::Error::Descriptor(Box::new(Raised(error)))
 }
 
 /// An error, its cause, the cause of that, ...

@@ -13,6 +13,8 @@ use autoqd_env::{
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
+use crate::errors::raised;
+
 /// How names of these tasks start.
 pub const PREFIX: &str = "gym:";
 
@@ -20,7 +22,7 @@ pub const PREFIX: &str = "gym:";
 pub fn task(name: &str, perturbation: &Perturbation) -> Result<Arc<dyn Task>, Error> {
     perturbation.refuse_all(name)?;
     // The exception itself, which says what is wrong with the name.
-    let spec = Python::attach(|py| describe(py, name)).map_err(|error| Error::Descriptor(Box::new(error)))?;
+    let spec = Python::attach(|py| describe(py, name)).map_err(raised)?;
     Ok(Arc::new(GymTask { spec }))
 }
 

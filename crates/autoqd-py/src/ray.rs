@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::canary;
+use crate::errors::raised;
 use crate::gym;
 use crate::ray_runs::RunQueue;
-use crate::workers::raised;
 
 /// Registers the engine `ray`, for the tasks that the registry has by now.
 pub fn register_engine(registry: &mut Registry) {

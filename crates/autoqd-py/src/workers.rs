@@ -11,7 +11,7 @@ use autoqd_env::Physics;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::exception;
+use crate::errors::{exception, raised};
 use crate::gym;
 
 /// Adds what is in this file to the module.
@@ -48,11 +48,6 @@ impl ProcessEvaluator {
             answers.try_iter()?.map(|answer| answer?.extract::<Vec<u8>>()).collect()
         })
     }
-}
-
-/// An exception as an error, from which it comes back as it is.
-pub fn raised(error: PyErr) -> Error {
-    Error::Descriptor(Box::new(error))
 }
 
 impl Evaluator for ProcessEvaluator {

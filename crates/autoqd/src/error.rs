@@ -40,6 +40,14 @@ pub enum Error {
     /// The run folder.
     #[error(transparent)]
     RunFolder(#[from] crate::run_folder::RunFolderError),
+    /// A file of a run that could not be written, or read, in the middle of it.
+    #[error("{source}. The run goes on from its last checkpoint with `autoqd resume {}`", path.display())]
+    Interrupted {
+        /// What failed.
+        source: crate::run_folder::RunFolderError,
+        /// The folder of the run.
+        path: std::path::PathBuf,
+    },
     /// An observer of the search.
     #[error("{0}")]
     Observer(crate::observer::ObserverError),

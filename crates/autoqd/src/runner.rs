@@ -121,7 +121,14 @@ impl Runner {
         if outcome.is_err() && self.is_new && self.trainer.iteration() == 0 {
             self.folder.discard();
         }
-        outcome
+        outcome.map_err(|error| match error {
+            Error::RunFolder(source @ RunFolderError::Io { .. })
+                if self.path().join(CHECKPOINT_FILE).exists() =>
+            {
+                Error::Interrupted { source, path: self.path().to_owned() }
+            }
+            error => error,
+        })
     }
 
     fn run_to_end(

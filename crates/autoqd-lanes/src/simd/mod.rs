@@ -4,21 +4,23 @@
 //! bits. Engine code is generic over [`Lane`], marked `#[inline(always)]`, and compiled once per back end inside
 //! functions that enable the instruction set (see `kernels.rs`).
 
+#[cfg(any(lanes_portable, test))]
 mod array;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 #[allow(unsafe_code)]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 #[allow(unsafe_code)]
 mod avx512;
 mod trig;
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+#[cfg(any(lanes_portable, test))]
 pub(crate) use array::Array;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 pub(crate) use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 pub(crate) use avx512::Avx512;
 pub(crate) use trig::sin_cos;
 
@@ -92,7 +94,7 @@ pub(crate) trait Lane:
     }
 }
 
-/// An instruction set the engine is compiled for. All give the same bits.
+/// An instruction set the engine can be compiled for. All give the same bits; `build.rs` says which ones are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// One 512-bit register per number.
@@ -104,8 +106,8 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// The back ends this CPU can run, fastest first. Empty where there is no fused multiply-add: without it the
-    /// bits would differ.
+    /// The back ends that were compiled and that this CPU can run, fastest first. Empty where there is no fused
+    /// multiply-add: without it the bits would differ.
     pub fn available() -> Vec<Self> {
         [Self::Avx512, Self::Avx2, Self::Portable].into_iter().filter(|b| b.is_available()).collect()
     }
@@ -115,9 +117,31 @@ impl Backend {
         Self::available().first().copied()
     }
 
-    /// Whether this CPU can run the back end.
-    #[cfg(target_arch = "x86_64")]
+    /// Whether the back end was compiled, and this CPU can run it.
     pub fn is_available(self) -> bool {
+        self.is_compiled() && self.runs_here()
+    }
+
+    /// Why there is no back end where there is none: what to do about it.
+    pub fn why_none() -> &'static str {
+        match [Self::Avx512, Self::Avx2, Self::Portable].into_iter().any(Self::runs_here) {
+            true => {
+                "this program was built for other CPUs (AUTOQD_CPUS=host on another machine); build it with AUTOQD_CPUS=all"
+            }
+            false => "this CPU has no fused multiply-add",
+        }
+    }
+
+    fn is_compiled(self) -> bool {
+        match self {
+            Self::Avx512 => cfg!(lanes_avx512),
+            Self::Avx2 => cfg!(lanes_avx2),
+            Self::Portable => cfg!(lanes_portable),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn runs_here(self) -> bool {
         let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         match self {
             Self::Avx512 => {
@@ -130,9 +154,9 @@ impl Backend {
         }
     }
 
-    /// Whether this CPU can run the back end. (64-bit ARM has fused multiply-add in its base set.)
+    /// 64-bit ARM has fused multiply-add in its base set.
     #[cfg(not(target_arch = "x86_64"))]
-    pub fn is_available(self) -> bool {
+    fn runs_here(self) -> bool {
         self == Self::Portable && cfg!(target_arch = "aarch64")
     }
 }

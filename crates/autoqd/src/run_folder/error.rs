@@ -160,9 +160,7 @@ impl RunFolderError {
 
 fn remedy(source: &IoError) -> &'static str {
     match source.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            ". Free some space and try again; a run goes on from its last checkpoint with `autoqd resume`"
-        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ". Free some space and try again",
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
             ". Choose a folder you may write to with --out, or change its permissions"
         }

@@ -95,8 +95,9 @@ pub fn check(
         task: task.spec().name.clone(),
         message: format!("{e}; libmujoco is used for it"),
     };
-    let backend = Backend::best().ok_or_else(|| {
-        refused(LanesError::Unsupported { what: "a CPU without fused multiply-add".into() })
+    let backend = Backend::best().ok_or_else(|| EnvError::World {
+        task: task.spec().name.clone(),
+        message: format!("{}; libmujoco is used", Backend::why_none()),
     })?;
     let mut checker = Checker::new(task.recipe(), backend).map_err(refused)?;
     let rounds = options.lane_steps.div_ceil(LANES);

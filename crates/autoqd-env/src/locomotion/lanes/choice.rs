@@ -79,7 +79,7 @@ impl Choice {
 }
 
 fn prepare(recipe: &Recipe) -> Result<Prepared, String> {
-    let backend = Backend::best().ok_or("this CPU has no fused multiply-add")?;
+    let backend = Backend::best().ok_or_else(Backend::why_none)?;
     if recipe.physics.is_some() {
         let what = "physics that are drawn for every episode ([randomisation])";
         return Err(format!("{what} is not supported by the lanes engine yet"));
