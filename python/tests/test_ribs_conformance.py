@@ -240,6 +240,15 @@ def grid_details(package):
     yield "grid.float32_sum", float(drifting.stats.qd_score)
 
 
+OTHER_DISTANCES = [
+    ("scipy_kd_tree", {"kdtree_query_kwargs": {"p": 1}}),
+    ("scipy_kd_tree", {"kdtree_query_kwargs": {"p": 2, "workers": 2}, "kdtree_kwargs": {"leafsize": 3}}),
+    ("sklearn_nn", {"sklearn_nn_kwargs": {"metric": "cosine"}}),
+    ("sklearn_nn", {"sklearn_nn_kwargs": {"p": 1}}),
+    ("sklearn_nn", {"sklearn_nn_kwargs": {"metric": "euclidean", "leaf_size": 7}}),
+]
+
+
 @scenario
 def cvt_archives(package):
     centroids = np.random.default_rng(6).uniform(-1, 1, size=(50, 2))
@@ -257,6 +266,13 @@ def cvt_archives(package):
             solution_dim=3, centroids=centroids, ranges=RANGES, nearest_neighbors=way, chunk_size=7
         )
         yield f"cvt.{way}", archive.index_of(np.random.default_rng(8).uniform(-2, 2, size=(500, 2)))
+    for way, given in OTHER_DISTANCES:
+        archive = package.archives.CVTArchive(
+            solution_dim=3, centroids=4 * centroids, ranges=RANGES, nearest_neighbors=way, **given
+        )
+        queries = np.random.default_rng(9).uniform(-2, 2, size=(200, 2))
+        yield f"cvt.distance.{given}", [archive.index_of(queries), pickle.loads(pickle.dumps(archive)).index_of(queries)]
+        yield f"cvt.distance_of_nothing.{given}", archive.index_of(queries[:0])
     k_means = package.archives.CVTArchive(solution_dim=0, centroids=30, ranges=RANGES, samples=2000, seed=9)
     yield "cvt.k_means", k_means.centroids
     yield "cvt.samples", outcome(lambda: k_means.samples)
@@ -371,6 +387,13 @@ def proximity_archives(package):
         yield f"proximity.{name}.no_objective", outcome(archive.add, np.ones((2, 3)), None, measures[:2])
         yield f"proximity.{name}.no_objective_single", outcome(archive.add_single, np.ones(3), None, measures[3])
         yield f"proximity.{name}.local_competition", archive.local_competition
+    torus = package.archives.ProximityArchive(
+        solution_dim=3, measure_dim=2, k_neighbors=2, novelty_threshold=0.05, kdtree_kwargs={"boxsize": 1.0}
+    )
+    rng = np.random.default_rng(15)
+    for i in range(3):
+        measures = rng.uniform(size=(20, 2))
+        yield f"proximity.torus.{i}", [torus.add(np.ones((20, 3)), np.ones(20), measures), torus.index_of(measures[::-1])]
     for label, seen in refusals(archive):
         # Without local competition a missing objective is 0.
         if "objective_4" not in label:
@@ -395,7 +418,12 @@ def dns_archives(package):
     yield "dns.no_elites", outcome(archive.index_of, [[0.0, 0.0]])
     for label, seen in use(archive, np.random.default_rng(15)):
         yield f"dns.{label}", plain(seen)
+    torus = package.archives.DNSArchive(
+        solution_dim=3, measure_dim=2, capacity=9, k_neighbors=3, kdtree_kwargs={"boxsize": 1.0}
+    )
     rng = np.random.default_rng(16)
+    torus.add(np.ones((20, 3)), rng.normal(size=20), rng.uniform(size=(20, 2)))
+    yield "dns.torus", torus.index_of(rng.uniform(size=(50, 2)))
     yield "dns.compute", archive.compute_dns(rng.normal(size=(12, 2)), rng.normal(size=12))
     yield "dns.best_elite", archive.best_elite
     yield "dns.refused", outcome(

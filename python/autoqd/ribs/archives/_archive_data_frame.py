@@ -41,5 +41,5 @@ class ArchiveDataFrame(pd.DataFrame):
             return self[field].to_numpy(copy=True)
         columns = [column for column in self if re.fullmatch(re.escape(field) + r"_\d+", column)]
         if not columns:
-            raise KeyError(f"The archive has no field '{field}'.")
+            raise KeyError(f"Field '{field}' was not found in the archive.")
         return self[columns].to_numpy(copy=True)

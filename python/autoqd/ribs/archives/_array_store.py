@@ -46,7 +46,7 @@ class ArrayStoreIterator:
 
     def __next__(self) -> SingleData:
         if self.state != self.store._updates:
-            raise RuntimeError("The ArrayStore was changed by add() or clear() during iteration.")
+            raise RuntimeError("ArrayStore was modified by add() or clear() during iteration.")
         if self.iter_idx >= len(self.store):
             raise StopIteration
         index = self.store._occupied_list[self.iter_idx]

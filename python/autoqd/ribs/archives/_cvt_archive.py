@@ -14,6 +14,7 @@ from autoqd._native import NearestPoint
 from autoqd.ribs._utils import check_batch_shape
 from autoqd.ribs.archives._archive_base import ArchiveBase
 from autoqd.ribs.archives._cell_archive import CellArchive
+from autoqd.ribs.archives._distances import search_by
 from autoqd.ribs.archives._k_means import k_means_centroids
 from autoqd.ribs.archives._utils import parse_all_dtypes, parse_ranges, validate_cma_mae_settings
 from autoqd.ribs.typing import FieldDesc, Float, Int
@@ -45,12 +46,12 @@ class CVTArchive(CellArchive):
         extra_fields: Shape and type of further fields.
         samples: How many samples k-means uses, or the samples themselves.
         k_means_kwargs: Arguments of ``sklearn.cluster.k_means``, which is then used and must be installed.
-        nearest_neighbors: One of pyribs' ways to find the nearest centroid. All give the same answer, so here they
-            are all the same native search; the arguments of the various ways have no effect.
-        kdtree_kwargs: No effect.
-        kdtree_query_kwargs: No effect.
+        nearest_neighbors: One of pyribs' ways to find the nearest centroid. All of them are the same native search,
+            unless the arguments of the way ask for another distance: then it is SciPy's or scikit-learn's.
+        kdtree_kwargs: Arguments of ``scipy.spatial.KDTree``; ``boxsize`` has an effect.
+        kdtree_query_kwargs: Arguments of its ``query``; ``p`` and ``distance_upper_bound`` have an effect.
         chunk_size: No effect.
-        sklearn_nn_kwargs: No effect.
+        sklearn_nn_kwargs: Arguments of ``sklearn.neighbors.NearestNeighbors``; those of the metric have an effect.
         cells: Not accepted any more, like the four after it; the error says what to use.
         custom_centroids: Not accepted any more.
         centroid_method: Not accepted any more.
@@ -109,7 +110,8 @@ class CVTArchive(CellArchive):
         check_batch_shape(
             self._centroids, "centroids", self.measure_dim, "measure_dim", batch_name="num_centroids"
         )
-        self._nearest = NearestPoint(self._centroids)
+        self._way = (nearest_neighbors, kdtree_kwargs, kdtree_query_kwargs, sklearn_nn_kwargs)
+        self._find = self._search()
         self._open_store(
             dtypes=dtypes,
             capacity=len(self._centroids),
@@ -124,11 +126,16 @@ class CVTArchive(CellArchive):
             learning_rate, threshold_min, self.dtypes["threshold"]
         )
 
+    def _search(self):
+        way, *arguments = self._way
+        return search_by(way, self._centroids, *arguments) or NearestPoint(self._centroids).find
+
     def __getstate__(self) -> dict:
-        return {name: value for name, value in self.__dict__.items() if name != "_nearest"}
+        return {name: value for name, value in self.__dict__.items() if name != "_find"}
 
     def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state, _nearest=NearestPoint(state["_centroids"]))
+        self.__dict__.update(state)
+        self._find = self._search()
 
     @property
     def lower_bounds(self) -> np.ndarray:
@@ -161,4 +168,4 @@ class CVTArchive(CellArchive):
         Raises:
             ValueError: the measures have the wrong shape or are not finite.
         """
-        return self._nearest.find(self._check_measures(measures))
+        return self._find(self._check_measures(measures)).astype(np.int32, copy=False)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from autoqd._native import dominated_novelty, nearest_neighbors
 from autoqd.ribs._utils import check_shape, validate_batch, validate_single
 from autoqd.ribs.archives._archive_base import ArchiveBase
+from autoqd.ribs.archives._distances import neighbors_by_tree, wraps_around
 from autoqd.ribs.archives._stored_archive import StoredArchive
 from autoqd.ribs.archives._utils import parse_all_dtypes
 from autoqd.ribs.typing import BatchData, FieldDesc, Float, Int, SingleData
@@ -28,7 +29,8 @@ class DNSArchive(StoredArchive):
         measures_dtype: The type of measures.
         dtype: The type of all three.
         extra_fields: Shape and type of further fields.
-        kdtree_kwargs: No effect; the search for neighbours is native and exact.
+        kdtree_kwargs: Arguments of ``scipy.spatial.KDTree``. ``boxsize`` has an effect; otherwise the search for
+            neighbours is native and exact.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class DNSArchive(StoredArchive):
             seed=seed,
         )
         self._k_neighbors = int(k_neighbors)
+        self._kdtree_kwargs = dict(kdtree_kwargs or {})
 
     @property
     def k_neighbors(self) -> int:
@@ -85,6 +88,8 @@ class DNSArchive(StoredArchive):
         if self.empty:
             raise RuntimeError("index_of finds the nearest elite, and there is none; add a solution first.")
         elites = self._store._fields["measures"][: len(self)]
+        if wraps_around(self._kdtree_kwargs):
+            return neighbors_by_tree(elites, measures, 1, self._kdtree_kwargs)[1][:, 0].astype(np.int32)
         return nearest_neighbors(elites, measures, 1)[1][:, 0].astype(np.int32)
 
     def index_of_single(self, measures: ArrayLike) -> Int:

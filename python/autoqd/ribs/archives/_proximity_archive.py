@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from autoqd._native import best_of_groups, nearest_neighbors
 from autoqd.ribs._utils import validate_batch, validate_single
 from autoqd.ribs.archives._archive_base import ArchiveBase
+from autoqd.ribs.archives._distances import neighbors_by_tree, wraps_around
 from autoqd.ribs.archives._stored_archive import StoredArchive
 from autoqd.ribs.archives._utils import parse_all_dtypes
 from autoqd.ribs.typing import BatchData, FieldDesc, Float, Int, SingleData
@@ -34,7 +35,8 @@ class ProximityArchive(StoredArchive):
         measures_dtype: The type of measures.
         dtype: The type of all three.
         extra_fields: Shape and type of further fields.
-        kdtree_kwargs: No effect; the search for neighbours is native and exact.
+        kdtree_kwargs: Arguments of ``scipy.spatial.KDTree``. ``boxsize`` has an effect; otherwise the search for
+            neighbours is native and exact.
         ckdtree_kwargs: Not accepted any more.
     """
 
@@ -73,6 +75,7 @@ class ProximityArchive(StoredArchive):
             seed=seed,
         )
         self._k_neighbors = int(k_neighbors)
+        self._kdtree_kwargs = dict(kdtree_kwargs or {})
         self._novelty_threshold = np.asarray(novelty_threshold, dtype=self.dtypes["measures"])
         self._local_competition = local_competition
         self._decay = None
@@ -113,7 +116,10 @@ class ProximityArchive(StoredArchive):
 
     def _neighbors(self, measures, k) -> tuple[np.ndarray, np.ndarray]:
         # Elites occupy the first rows, in the order in which they came.
-        return nearest_neighbors(self._store._fields["measures"][: len(self)], measures, k)
+        elites = self._store._fields["measures"][: len(self)]
+        if wraps_around(self._kdtree_kwargs):
+            return neighbors_by_tree(elites, measures, k, self._kdtree_kwargs)
+        return nearest_neighbors(elites, measures, k)
 
     def index_of(self, measures: ArrayLike) -> np.ndarray:
         """The number of the elite nearest to each row of measures.

@@ -177,6 +177,9 @@ class StoredArchive(ArchiveBase):
         if self.empty:
             raise IndexError("No elements in archive; add solutions before sampling.")
         if not replace and n > len(self):
-            raise ValueError(f"Cannot sample {n} different elites from {len(self)}; use replace=True.")
+            raise ValueError(
+                f"Cannot take a larger sample than the number of elites in the archive ({n} of {len(self)}) without "
+                "drawing some twice; use replace=True."
+            )
         chosen = self._rng.choice(len(self), size=n, replace=replace)
         return self._store.retrieve(self._store.occupied_list[chosen])[1]

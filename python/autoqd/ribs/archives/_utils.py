@@ -14,7 +14,8 @@ def parse_all_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype) -> 
     each = (solution_dtype, objective_dtype, measures_dtype)
     if isinstance(dtype, dict):
         raise ValueError(
-            "dtype cannot be a dict; use `solution_dtype`, `objective_dtype`, and `measures_dtype` instead."
+            "Passing a dict as `dtype` is deprecated in pyribs 0.9.0. Use `solution_dtype`, `objective_dtype` and "
+            "`measures_dtype` instead."
         )
     if dtype is None:
         return tuple(np.float64 if one is None else one for one in each)

@@ -66,7 +66,8 @@ class NSLCRanker(RankerBase):
         for name in names:
             if name not in add_info:
                 raise KeyError(
-                    f"add_info has no '{name}'; this ranker needs a ProximityArchive with local_competition=True."
+                    f"{type(self).__name__} requires a '{name}' field in add_info; ProximityArchive with "
+                    "local_competition=True has it."
                 )
         columns = [add_info[name] for name in names]
         name = self._diversity_field
@@ -78,7 +79,11 @@ class NSLCRanker(RankerBase):
         columns = [np.asarray(column, dtype=np.float64) for column in columns]
         for name, column in zip(names, columns, strict=True):
             if column.shape != columns[0].shape:
-                raise ValueError(f"'{name}' has shape {column.shape}; novelty has shape {columns[0].shape}.")
+                what = "diversity_field '{name}'" if name == self._diversity_field else "'{name}'"
+                raise ValueError(
+                    f"{what.format(name=name)} has shape {column.shape}; expected {columns[0].shape}: it must have the "
+                    "same shape as 'novelty'."
+                )
         return columns
 
     def rank(
