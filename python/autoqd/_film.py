@@ -32,7 +32,9 @@ def _mp4(frames, path, rate):
     # Next to its final place, so that nobody finds half a film.
     unfinished = path.with_suffix(".part.mp4")
     command = ["ffmpeg", "-y", "-loglevel", "error", *pixels, *film, "-movflags", "+faststart", str(unfinished)]
-    done = subprocess.run(command, input=np.ascontiguousarray(frames), capture_output=True)
+    # As bytes: whether an array is empty, which `subprocess` asks, has no answer.
+    pixels = memoryview(np.ascontiguousarray(frames)).cast("B")
+    done = subprocess.run(command, input=pixels, capture_output=True)
     if done.returncode != 0:
         unfinished.unlink(missing_ok=True)
         raise Error(f"{path}: ffmpeg said: {done.stderr.decode().strip()}")

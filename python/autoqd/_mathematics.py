@@ -387,6 +387,8 @@ def _rollout(where, rollout):
     observations = _array(f"the observations of {where}", rollout[0], 2)
     actions = _array(f"the actions of {where}", rollout[1], 2, np.float32)
     steps = len(actions)
+    if observations.shape[1] == 0 or actions.shape[1] == 0:
+        raise ValueError(f"{where} has {observations.shape[1]} numbers per observation and {actions.shape[1]} per action")
     if steps == 0 or len(observations) not in (steps, steps + 1):
         raise ValueError(f"{where} has {len(observations)} observations and {steps} actions; give as many of both")
     return observations[:steps], actions

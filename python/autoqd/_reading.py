@@ -3,11 +3,13 @@
 import base64
 import html
 import json
+import numbers
 import operator
 import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -187,10 +189,20 @@ class Run:
 
     def policy(self, id=None):
         """The policy with this id, or the best one, as a callable `Policy`."""
-        if id is not None and operator.index(id) < 0:
-            raise Error(f"{self.path}: has no policy with id {id}")
-        id, native = self._reader.policy(id)
+        id, native = self._reader.policy(self._checked(id))
         return Policy._of(native, id)
+
+    def _checked(self, id):
+        """An id that a policy could have, or None for the best one."""
+        if id is None:
+            return None
+        try:
+            number = operator.index(id)
+        except TypeError:
+            raise TypeError(f"the id of a policy is an integer, not {id!r}") from None
+        if not 0 <= number < 2**63:
+            raise Error(f"{self.path}: has no policy with id {number}")
+        return number
 
     def evaluate(self, **options):
         """Measures quality and diversity with fresh seeds, as `autoqd eval` does, and returns the numbers as a dict.
@@ -263,16 +275,17 @@ class Run:
         from autoqd._film import Film
 
         for name, value in [("seconds", seconds), ("rate", rate)]:
-            if not 0 < value < float("inf"):
+            if not isinstance(value, numbers.Real) or not 0 < value < float("inf"):
                 raise SettingError(f"{name}={value}: expected a positive number")
-        if len(size) != 2 or not all(1 <= side <= LARGEST_SIDE for side in size):
+        sides = list(size) if isinstance(size, Iterable) else []
+        if len(sides) != 2 or not all(isinstance(side, numbers.Integral) and 1 <= side <= LARGEST_SIDE for side in sides):
             raise SettingError(f"size={size!r}: expected width and height, from 1 to {LARGEST_SIDE} pixels")
         if self.task.startswith(_gym.PREFIX):
             if (friction_scale, mass_scale) != (1.0, 1.0):
                 raise SettingError("friction_scale and mass_scale: an environment of Gymnasium cannot be changed this way")
             return Film(*self._gym_frames(id, seconds))
-        width, height = size
-        frames, _ = self._reader.frames(id, rate, seconds, width, height, dark, friction_scale, mass_scale)
+        width, height = sides
+        frames, _ = self._reader.frames(self._checked(id), rate, seconds, width, height, dark, friction_scale, mass_scale)
         return Film(frames, rate)
 
     def _gym_frames(self, id, seconds):

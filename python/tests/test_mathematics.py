@@ -200,6 +200,7 @@ GOOD = (np.zeros((3, 2)), np.zeros((3, 1)))
         (lambda: autoqd.embed([GOOD, (np.zeros((3, 4)), np.zeros((3, 1)))]), "rollout 1 has 4 numbers"),
         (lambda: autoqd.embed([(np.zeros((3, 2)), np.zeros((5, 1)))]), "3 observations and 5 actions"),
         (lambda: autoqd.embed([(np.zeros(3), np.zeros((3, 1)))]), "shape (3,)"),
+        (lambda: autoqd.embed([(np.zeros((3, 0)), np.zeros((3, 1)))]), "0 numbers per observation"),
         (lambda: autoqd.embed([(np.full((3, 2), np.nan), np.zeros((3, 1)))]), "number at (0, 0) is nan"),
         (lambda: autoqd.embed([(np.zeros((3, 2), complex), np.zeros((3, 1)))]), "real numbers"),
         (lambda: autoqd.embed([GOOD], gamma=1.0), "gamma"),

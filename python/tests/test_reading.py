@@ -178,10 +178,14 @@ def test_a_run_can_be_sent_to_another_process(run):
 
 
 def test_what_cannot_be_shown_is_refused(run):
-    for options in ({"seconds": -1}, {"seconds": float("nan")}, {"rate": 0}, {"size": (0, 10)}, {"size": (10, 10, 3)}):
+    wrong = [{"seconds": value} for value in (-1, float("nan"), "long", np.zeros(3))]
+    wrong += [{"rate": 0}] + [{"size": value} for value in ((0, 10), (10, 10, 3), 10, (9.5, 9.5), "ab", None)]
+    for options in wrong:
         with pytest.raises(autoqd.SettingError, match="expected"):
             run.render(**options)
-    with pytest.raises(autoqd.Error, match="no policy with id -1"):
-        run.policy(-1)
-    with pytest.raises(TypeError):
-        run.policy("best")
+    for act in (run.policy, run.film):
+        for id in (-1, 10**20):
+            with pytest.raises(autoqd.Error, match=f"no policy with id {id}"):
+                act(id)
+        with pytest.raises(TypeError, match="an integer, not 'best'"):
+            act("best")
