@@ -78,6 +78,13 @@ def test_asking_again_gives_the_same_candidates():
         search.save("/nowhere")
 
 
+def test_an_empty_archive_has_no_rows():
+    search = make()
+    assert search.parameters.shape == (0, search.ask().shape[1])
+    assert len(search.archive) == len(search.frame("numpy", parameters=True)["parameters"]) == 0
+    assert "0 elites" in repr(search)
+
+
 def test_hand_designed_measures():
     search = make(method="regular", measures=[(-1, 1), (-1, 1)])
     for _ in range(4):

@@ -39,6 +39,12 @@ pub fn columns<'py>(py: Python<'py>, table: &ArchiveTable) -> PyResult<Bound<'py
             }
         }
     }
+    if table.is_empty() {
+        // Files of empty archives have no lists; in Python the parameters of no elites are an array of no rows.
+        let policy = table.policy().map_err(exception)?;
+        let width = policy.map_or(table.parameters.width, |policy| policy.parameter_count());
+        columns.set_item("parameters", array(py, Vec::<f64>::new(), &[0, width])?)?;
+    }
     Ok(columns)
 }
 
