@@ -26,15 +26,30 @@ impl Camera {
     }
 
     /// The ray through a place of the picture: x and y from the middle, the picture's height is 2.
+    #[inline]
     pub fn ray(&self, x: f64, y: f64) -> Ray {
         Ray { origin: self.eye, direction: self.direction(x, y).unit() }
     }
 
     /// Where that ray points; not of length one.
+    #[inline]
     pub fn direction(&self, x: f64, y: f64) -> V3 {
         self.forward + self.right * (x * self.zoom) + self.up * (y * self.zoom)
     }
 
+    /// The place of a point, given from the eye; `None` nearer to the plane of the eye than `nearest`.
+    pub fn place(&self, to: V3, nearest: f64) -> Option<(f64, f64)> {
+        let depth = to.dot(self.forward);
+        let scale = 1.0 / (self.zoom * depth);
+        (depth > nearest).then(|| (to.dot(self.right) * scale, to.dot(self.up) * scale))
+    }
+
+    /// The product of a vector with [`Camera::direction`] as a linear function: a constant, and what x and y add to it.
+    pub fn along(&self, v: V3) -> [f64; 3] {
+        [v.dot(self.forward), v.dot(self.right) * self.zoom, v.dot(self.up) * self.zoom]
+    }
+
+    #[inline]
     pub fn eye(&self) -> V3 {
         self.eye
     }

@@ -348,12 +348,12 @@ impl Grid {
 
 /// Comparisons that become single instructions; the functions of `f32` also look for NaN.
 #[inline(always)]
-fn least(a: f32, b: f32) -> f32 {
+pub(super) fn least(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
 #[inline(always)]
-fn most(a: f32, b: f32) -> f32 {
+pub(super) fn most(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 

@@ -1,6 +1,8 @@
 //! Behaviours as pictures: drawn in software, so that neither a GPU nor a display is needed.
 
 mod camera;
+mod canvas;
+mod facets;
 mod flat;
 mod gait;
 mod ground;

@@ -7,6 +7,8 @@ use autoqd_env::{Pose, Scene, ShapeKind};
 use rayon::prelude::*;
 
 use super::camera::Camera;
+use super::canvas::Canvas;
+use super::facets::{BAND, Facets, Glimpse, Look};
 use super::ground::{Channels, Color, Ground, Lamps, Line, Scratch, Shade, Stage, color};
 use super::mesh::Surfaces;
 use super::outline::Outline;
@@ -46,30 +48,6 @@ impl SeenRow {
     }
 }
 
-/// Size of a picture, and where its pixels are before the camera.
-#[derive(Clone, Copy)]
-struct Canvas {
-    width: usize,
-    height: usize,
-    /// Height of a pixel where the picture's height is 2.
-    scale: f64,
-}
-
-impl Canvas {
-    fn new(width: usize, height: usize) -> Self {
-        Self { width, height, scale: 2.0 / height as f64 }
-    }
-
-    fn place(&self, column: f64, row: f64) -> (f64, f64) {
-        ((column - 0.5 * self.width as f64) * self.scale, (0.5 * self.height as f64 - row) * self.scale)
-    }
-
-    /// The column, with its fraction, of a place; the nearest one of a place beside the picture.
-    fn column(&self, x: f64) -> f64 {
-        (x / self.scale + 0.5 * self.width as f64).clamp(0.0, self.width as f64)
-    }
-}
-
 /// A solid that a row may show, and the columns in which it may.
 struct Near {
     solid: usize,
@@ -81,6 +59,7 @@ struct Near {
 struct Sight {
     rays: Vec<Ray>,
     hits: Vec<Option<(usize, Hit)>>,
+    look: Look,
 }
 
 /// A world ready to be drawn.
@@ -128,18 +107,28 @@ impl<'a> ScenePicture<'a> {
         let ball = (self.middle, self.reach);
         let ground = Ground::new(self.camera, self.floor, &self.stage, ball, (width, height));
         let light = ground.light(self);
-        let see = |sight: &mut Sight, row| self.see_row(&canvas, row, sight);
-        let seen: Vec<SeenRow> = (0..height).into_par_iter().map_init(Sight::default, see).collect();
+        let facets = Facets::new(self.camera, &self.solids, &canvas);
+        let see = |sight: &mut Sight, band| {
+            facets.look(&canvas, band, 1, &mut sight.look);
+            let rows = band * BAND..((band + 1) * BAND).min(height);
+            rows.map(|row| self.see_row(&canvas, &facets, row, sight)).collect::<Vec<_>>()
+        };
+        let bands = (0..height.div_ceil(BAND)).into_par_iter();
+        let seen: Vec<Vec<SeenRow>> = bands.map_init(Sight::default, see).collect();
+        let seen: Vec<SeenRow> = seen.into_iter().flatten().collect();
         let (mut image, table) = (Image::new(width, height), &*SRGB);
-        let room = || (Scratch::new(width), std::array::from_fn(|_| vec![0.0; width]));
-        image.rgba.par_chunks_exact_mut(4 * width).enumerate().for_each_init(
+        let room = || (Scratch::new(width), std::array::from_fn(|_| vec![0.0; width]), Look::default());
+        image.rgba.par_chunks_mut(4 * width * BAND).enumerate().for_each_init(
             room,
-            |(scratch, colors), (row, line)| {
-                ground.row(row, &light, scratch, colors);
-                self.draw_solids(&canvas, row, &seen, colors);
-                let [r, g, b] = colors;
-                for (((r, g), b), pixel) in r.iter().zip(g).zip(b).zip(line.chunks_exact_mut(4)) {
-                    pixel.copy_from_slice(&[table.byte(*r), table.byte(*g), table.byte(*b), 255]);
+            |(scratch, colors, look), (band, lines)| {
+                facets.look(&canvas, band, EDGE_SAMPLES, look);
+                for (row, line) in (band * BAND..).zip(lines.chunks_exact_mut(4 * width)) {
+                    ground.row(row, &light, scratch, colors);
+                    self.draw_solids(&canvas, row, &seen, (&facets, look), colors);
+                    let [r, g, b] = colors;
+                    for (((r, g), b), pixel) in r.iter().zip(g).zip(b).zip(line.chunks_exact_mut(4)) {
+                        pixel.copy_from_slice(&[table.byte(*r), table.byte(*g), table.byte(*b), 255]);
+                    }
                 }
             },
         );
@@ -147,7 +136,14 @@ impl<'a> ScenePicture<'a> {
     }
 
     /// Puts the solids of a row over what lies behind them, with smooth edges.
-    fn draw_solids(&self, canvas: &Canvas, row: usize, seen: &[SeenRow], colors: &mut Channels) {
+    fn draw_solids(
+        &self,
+        canvas: &Canvas,
+        row: usize,
+        seen: &[SeenRow],
+        meshes: (&Facets, &Look),
+        colors: &mut Channels,
+    ) {
         let rows = &seen[row.saturating_sub(1)..(row + 2).min(seen.len())];
         let filled = || rows.iter().filter(|r| !r.seen.is_empty());
         let Some(from) = filled().map(|r| r.from.saturating_sub(1)).min() else { return };
@@ -159,7 +155,7 @@ impl<'a> ScenePicture<'a> {
             let color = if is_edge(rows, here, column, canvas.width) {
                 self.choose(canvas, (column, row), &near, &mut some);
                 let behind = std::array::from_fn(|k| colors[k][column]);
-                self.supersample(canvas, (column, row), &some, behind)
+                self.supersample(canvas, (column, row), &some, meshes, behind)
             } else if here.what != NOTHING {
                 here.color
             } else {
@@ -187,30 +183,46 @@ impl<'a> ScenePicture<'a> {
         canvas: &Canvas,
         (column, row): (usize, usize),
         near: &[usize],
+        (facets, look): (&Facets, &Look),
         behind: Color,
     ) -> Color {
         const SURFACES: usize = 4;
-        let mut lit = [UNSEEN; SURFACES];
+        // What was lit, and the triangle if it is one.
+        let mut lit = [(UNSEEN, NOTHING); SURFACES];
         let mut sum = [0.0_f32; 3];
         for i in 0..EDGE_SAMPLES * EDGE_SAMPLES {
+            let within = (i % EDGE_SAMPLES, i / EDGE_SAMPLES);
             let part = |k: usize| (k as f64 + 0.5) / EDGE_SAMPLES as f64;
-            let place =
-                canvas.place(column as f64 + part(i % EDGE_SAMPLES), row as f64 + part(i / EDGE_SAMPLES));
-            let color = match self.nearest(place, near) {
-                None => behind,
-                Some((solid, ray, hit)) => {
-                    let normal = color(hit.normal);
-                    let same = |s: &&Seen| s.what == solid as u32 && dot(s.normal, normal) > 0.95;
-                    match lit.iter().find(same) {
-                        Some(known) => known.color,
-                        None => {
-                            let shade = self.shade(solid, &ray, &hit);
-                            lit.rotate_right(1);
-                            lit[0] = shade;
-                            shade.color
+            let place = canvas.place(column as f64 + part(within.0), row as f64 + part(within.1));
+            let glimpse = facets.seen(look, (column, row), within);
+            let facet = glimpse.map_or(NOTHING, |glimpse| glimpse.facet);
+            let known = match glimpse.filter(|_| near.is_empty()) {
+                Some(glimpse)
+                    if self.is_above_floor(self.camera.direction(place.0, place.1), glimpse.distance) =>
+                {
+                    lit.iter().find(|(_, other)| *other == facet)
+                }
+                _ => None,
+            };
+            let color = match known {
+                Some((known, _)) => known.color,
+                None => match self.nearest(place, near, facets, glimpse) {
+                    None => behind,
+                    Some((solid, ray, hit)) => {
+                        let normal = color(hit.normal);
+                        let same =
+                            |(s, _): &&(Seen, u32)| s.what == solid as u32 && dot(s.normal, normal) > 0.95;
+                        match lit.iter().find(same) {
+                            Some((known, _)) => known.color,
+                            None => {
+                                let shade = self.shade(solid, &ray, &hit);
+                                lit.rotate_right(1);
+                                lit[0] = (shade, facet);
+                                shade.color
+                            }
                         }
                     }
-                }
+                },
             };
             sum = std::array::from_fn(|k| sum[k] + color[k]);
         }
@@ -221,11 +233,14 @@ impl<'a> ScenePicture<'a> {
     fn near_row(&self, canvas: &Canvas, row: usize) -> Vec<Near> {
         let y = canvas.place(0.0, row as f64 + 0.5).1;
         let near = |(solid, outline): (usize, &Option<Outline>)| {
+            if self.solids[solid].mesh().is_some() {
+                return None;
+            }
             let columns = match outline {
                 None => 0..canvas.width,
                 Some(outline) => {
                     let (low, high) = outline.across(y, canvas.scale)?;
-                    canvas.column(low) as usize..(canvas.column(high) as usize + 1).min(canvas.width)
+                    canvas.columns(low, high)
                 }
             };
             (!columns.is_empty()).then_some(Near { solid, columns })
@@ -234,10 +249,19 @@ impl<'a> ScenePicture<'a> {
     }
 
     /// One solid after the other: what is the same along a row is then computed once.
-    fn see_row(&self, canvas: &Canvas, row: usize, Sight { rays, hits }: &mut Sight) -> SeenRow {
+    fn see_row(
+        &self,
+        canvas: &Canvas,
+        facets: &Facets,
+        row: usize,
+        Sight { rays, hits, look }: &mut Sight,
+    ) -> SeenRow {
         let near = self.near_row(canvas, row);
-        let Some(from) = near.iter().map(|n| n.columns.start).min() else { return SeenRow::default() };
-        let to = near.iter().map(|n| n.columns.end).max().unwrap_or(from);
+        let meshes = look.filled(row);
+        let meshed = (!meshes.is_empty()).then_some(&meshes);
+        let ranges = || near.iter().map(|n| &n.columns).chain(meshed);
+        let Some(from) = ranges().map(|columns| columns.start).min() else { return SeenRow::default() };
+        let to = ranges().map(|columns| columns.end).max().unwrap_or(from);
         rays.clear();
         rays.extend((from..to).map(|column| {
             let (x, y) = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
@@ -256,19 +280,49 @@ impl<'a> ScenePicture<'a> {
                 }
             }
         }
+        for column in meshes {
+            let place = canvas.place(column as f64 + 0.5, row as f64 + 0.5);
+            let nearest = &mut hits[column - from];
+            *nearest = self.nearer(*nearest, place, facets, facets.seen(look, (column, row), (0, 0)));
+        }
         let look = |(hit, ray): (&Option<(usize, Hit)>, &Ray)| match hit {
-            Some((index, hit)) if self.is_above_floor(ray, hit) => self.shade(*index, ray, hit),
+            Some((index, hit)) if self.is_above_floor(ray.direction, hit.t) => self.shade(*index, ray, hit),
             _ => UNSEEN,
         };
-        SeenRow { from, seen: hits.iter().zip(rays.iter()).map(look).collect() }
+        let is_hit = |hit: &Option<(usize, Hit)>| hit.is_some();
+        let Some(first) = hits.iter().position(is_hit) else { return SeenRow::default() };
+        let hit = first..hits.iter().rposition(is_hit).unwrap_or(first) + 1;
+        SeenRow { from: from + first, seen: hits[hit.clone()].iter().zip(&rays[hit]).map(look).collect() }
+    }
+
+    /// The nearer of a hit and what is seen of meshes at a place of the picture.
+    fn nearer(
+        &self,
+        hit: Option<(usize, Hit)>,
+        (x, y): (f64, f64),
+        facets: &Facets,
+        glimpse: Option<Glimpse>,
+    ) -> Option<(usize, Hit)> {
+        let Some(glimpse) = glimpse else { return hit };
+        let t = glimpse.distance * self.camera.direction(x, y).length();
+        match hit {
+            Some((_, other)) if other.t <= t => hit,
+            _ => Some((glimpse.solid, Hit { t, normal: facets.normal(&glimpse) })),
+        }
     }
 
     /// Which of some solids is seen at a place of the picture.
-    fn nearest(&self, (x, y): (f64, f64), near: &[usize]) -> Option<(usize, Ray, Hit)> {
-        if near.is_empty() {
+    fn nearest(
+        &self,
+        place: (f64, f64),
+        near: &[usize],
+        facets: &Facets,
+        glimpse: Option<Glimpse>,
+    ) -> Option<(usize, Ray, Hit)> {
+        if near.is_empty() && glimpse.is_none() {
             return None;
         }
-        let ray = self.camera.ray(x, y);
+        let ray = self.camera.ray(place.0, place.1);
         let mut nearest: Option<(usize, Hit)> = None;
         for &i in near {
             if let Some(hit) = self.solids[i].hit_from(self.eyes[i], ray.direction)
@@ -277,8 +331,8 @@ impl<'a> ScenePicture<'a> {
                 nearest = Some((i, hit));
             }
         }
-        let (i, hit) = nearest?;
-        self.is_above_floor(&ray, &hit).then_some((i, ray, hit))
+        let (i, hit) = self.nearer(nearest, place, facets, glimpse)?;
+        self.is_above_floor(ray.direction, hit.t).then_some((i, ray, hit))
     }
 
     fn shade(&self, index: usize, ray: &Ray, hit: &Hit) -> Seen {
@@ -286,12 +340,12 @@ impl<'a> ScenePicture<'a> {
         Seen { color: color(shade), normal: color(hit.normal), what: index as u32 }
     }
 
-    /// Whether a hit comes before the floor.
-    fn is_above_floor(&self, ray: &Ray, hit: &Hit) -> bool {
+    /// Whether what is so many directions away comes before the floor.
+    fn is_above_floor(&self, direction: V3, distance: f64) -> bool {
         let Some(floor) = &self.floor else { return true };
-        let slope = ray.direction.dot(floor.z());
-        let t = (floor.origin - ray.origin).dot(floor.z()) / slope;
-        !(slope < -1e-9 && t > 0.0) || hit.t < t
+        let slope = direction.dot(floor.z());
+        let t = (floor.origin - self.camera.eye()).dot(floor.z()) / slope;
+        !(slope < -1e-9 && t > 0.0) || distance < t
     }
 
     /// How much of the light reaches a point past some of the solids.
@@ -420,12 +474,11 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
 /// Whether one of the pixels around shows something else, or the same solid from another side.
 fn is_edge(rows: &[SeenRow], here: &Seen, column: usize, width: usize) -> bool {
     let columns = column.saturating_sub(1)..(column + 2).min(width);
-    rows.iter().any(|row| {
-        columns.clone().any(|c| {
-            let other = row.at(c);
-            other.what != here.what || (other.what != NOTHING && dot(other.normal, here.normal) < 0.8)
-        })
-    })
+    let around = || rows.iter().flat_map(|row| columns.clone().map(|c| row.at(c)));
+    if around().any(|other| other.what != here.what) {
+        return true;
+    }
+    here.what != NOTHING && around().any(|other| dot(other.normal, here.normal) < 0.8)
 }
 
 /// Parts of the table that finds bytes of sRGB; fewer than three bytes share one.

@@ -96,6 +96,11 @@ impl Solid {
         self.frame.origin
     }
 
+    /// The triangles of a mesh, and where they are.
+    pub fn mesh(&self) -> Option<(&Surface, &Frame)> {
+        Some((self.surface.as_deref()?, &self.frame))
+    }
+
     /// Two balls of one radius that hold the solid together with all between them.
     pub fn ends(&self) -> (V3, V3, f64) {
         match self.kind {
@@ -124,6 +129,7 @@ impl Solid {
     }
 
     /// The nearest entry of a ray in this direction of the world from outside; `origin` is where it starts, as the solid has it.
+    /// Meshes are seen triangle by triangle instead.
     #[inline]
     pub fn hit_from(&self, origin: V3, direction: V3) -> Option<Hit> {
         let direction = self.frame.turn_back(direction);
@@ -133,13 +139,13 @@ impl Solid {
             ShapeKind::Cylinder => cylinder(origin, direction, self.size.x, self.size.y)?,
             ShapeKind::Ellipsoid => ellipsoid(origin, direction, self.size)?,
             ShapeKind::Box => cuboid(origin, direction, self.size)?,
-            ShapeKind::Mesh => self.surface.as_ref()?.hit(origin, direction)?,
-            ShapeKind::Plane | ShapeKind::Polygon | ShapeKind::Polyline => return None,
+            ShapeKind::Mesh | ShapeKind::Plane | ShapeKind::Polygon | ShapeKind::Polyline => return None,
         };
         (t > 0.0).then(|| Hit { t, normal: self.frame.turn(normal) })
     }
 
     /// Part of a wide, far light that reaches `point` past this solid. The penumbra grows with the distance.
+    #[inline]
     pub fn light_past(&self, point: V3, light: V3, spread: f64) -> f64 {
         let Swept { from, to, radius, half, .. } = self.swept;
         // Most points lie far from the shadow of most solids: no need to know how far.
@@ -177,6 +183,7 @@ impl Solid {
     }
 }
 
+#[inline]
 fn nearest_on_segment(p: V3, a: V3, b: V3) -> V3 {
     let along = b - a;
     let square = along.dot(along);
@@ -185,6 +192,7 @@ fn nearest_on_segment(p: V3, a: V3, b: V3) -> V3 {
 }
 
 /// Distance along the ray of its point nearest to the segment, and the distance between the two.
+#[inline]
 fn ray_to_segment(origin: V3, direction: V3, a: V3, b: V3) -> (f64, f64) {
     let along = b - a;
     let w = origin - a;
