@@ -108,6 +108,11 @@ impl Area<'_> {
     }
 }
 
+/// From line to line of a note.
+const NOTE_LINE: f64 = 15.0;
+/// Share of the width that a note may take: browsers without the usual typefaces have wider ones.
+const NOTE_SHARE: f64 = 0.88;
+
 impl Figure {
     /// A figure of one panel.
     pub fn single(title: impl Into<String>, panel: Panel) -> Self {
@@ -143,7 +148,8 @@ impl Figure {
         let title_height = if self.title.is_empty() { 8.0 } else { 34.0 };
         let legend_rows = legend_rows(&self.legend, width - 32.0);
         let top = title_height + 22.0 * legend_rows.len() as f64;
-        let note_height = if self.note.is_empty() { 6.0 } else { 26.0 };
+        let note = lines(&self.note, NOTE_SHARE * (width - 32.0));
+        let note_height = 6.0 + if note.is_empty() { 0.0 } else { 5.0 + NOTE_LINE * note.len() as f64 };
         let height = top + rows as f64 * self.panel_size.1 + note_height;
         let mut svg = Svg::new(width, height);
         svg.rect(0.0, 0.0, width, height, theme.background);
@@ -167,8 +173,9 @@ impl Figure {
             let height = rows as f64 * self.panel_size.1;
             draw_color_bar(&mut svg, (panels_width, top + 10.0, height - 56.0), bar, &theme);
         }
-        if !self.note.is_empty() {
-            svg.text((16.0, height - 10.0), &self.note, TextStyle::new(TICK, theme.muted));
+        for (line, above) in note.iter().rev().zip(0..) {
+            let y = height - 10.0 - NOTE_LINE * f64::from(above);
+            svg.text((16.0, y), line, TextStyle::new(TICK, theme.muted));
         }
         svg.finish()
     }
@@ -176,6 +183,21 @@ impl Figure {
 
 fn entry_width(entry: &LegendEntry) -> f64 {
     46.0 + text_width(&entry.name, LABEL)
+}
+
+/// Breaks a note between words into lines that fit the width.
+fn lines(note: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), TICK) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Breaks a legend into rows that fit the width.
@@ -318,4 +340,31 @@ fn draw_color_bar(svg: &mut Svg, (x, top, height): (f64, f64, f64), bar: &ColorB
     }
     let style = TextStyle::new(TICK, theme.ink).anchor(Anchor::End);
     svg.text((x + 58.0, top - 9.0), &bar.label, style);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_note_takes_more_lines_and_no_word_of_it_is_lost() {
+        let note =
+            "Dots outside the frame: 16 elites beyond the archive's bounds; 4 of them lie farther out.";
+        let broken = lines(note, 200.0);
+        assert!(broken.len() > 1 && broken.iter().all(|line| text_width(line, TICK) <= 200.0), "{broken:?}");
+        assert_eq!(broken.join(" "), note);
+        assert_eq!(lines("short", 200.0), ["short"]);
+        assert_eq!(lines("endlesslylongword", 1.0).len(), 1);
+        let height = |note: &str| {
+            let mut figure = Figure::single(
+                "",
+                Panel::new("", Axis::linear("", (0.0, 1.0)), Axis::linear("", (0.0, 1.0))),
+            );
+            (figure.panel_size, figure.note) = ((200.0, 100.0), note.to_owned());
+            let svg = figure.svg(Mode::Light);
+            let after = svg.split("height=\"").nth(1).unwrap();
+            after.split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert!(height(note) >= height("short") + NOTE_LINE);
+    }
 }
