@@ -9,7 +9,7 @@ import { label } from "./labels.js";
 import { ArchiveMap } from "./map.js";
 import { drawPanes, tellReturn } from "./panes.js";
 import { Player } from "./player.js";
-import { canRecord, record, save } from "./recorder.js";
+import { FilmButtons, save, type Take } from "./recorder.js";
 import { RunsView, mostAlike } from "./runs_view.js";
 import { Stage } from "./stage.js";
 import { MOST_SHOWN, SPEEDS, fromHash, keyOf, toHash, type Shown, type ViewState } from "./state.js";
@@ -46,6 +46,7 @@ class App {
     chose: (ids) => void this.compareRuns(ids).catch((e) => this.fail(e)),
     picked: (run, row, add) => void this.pick(run, row, add).catch((e) => this.fail(e)),
   });
+  films = new FilmButtons((ending) => byId(ending), () => this.startFilm(), (error) => this.fail(error));
   /** The elite that friction, mass and the buttons for files are about. */
   active: Shown | null = null;
   /** Returns of episodes under unchanged physics, by run and elite. */
@@ -410,25 +411,16 @@ class App {
       if (active) link.href = api.fileOf(active.run, what, this.request(active));
       else link.removeAttribute("href");
     }
-    byId<HTMLButtonElement>("webm").disabled = !active || !canRecord();
+    this.films.offer(active !== null);
     byId<HTMLButtonElement>("list").disabled = !this.shown.some((s) => s.run === this.state.run);
   }
 
-  /** Records the stage from the start of the episodes. */
-  private async film(): Promise<void> {
-    const button = byId<HTMLButtonElement>("webm");
+  /** Films show the stage from the start of the episodes. */
+  private startFilm(): Take {
     const seconds = Math.min(LONGEST_FILM, Math.max(1, this.player.duration / this.player.speed));
-    button.disabled = true;
-    button.textContent = `Recording ${seconds.toFixed(0)} s …`;
-    try {
-      this.player.playing = true;
-      this.player.seek(0);
-      const { blob, ending } = await record(byId<HTMLCanvasElement>("view"), seconds);
-      save(blob, `${this.state.run}-elite-${this.active?.id ?? "film"}.${ending}`);
-    } finally {
-      button.textContent = "WebM";
-      button.disabled = false;
-    }
+    this.player.playing = true;
+    this.player.seek(0);
+    return { canvas: byId<HTMLCanvasElement>("view"), seconds, name: `${this.state.run}-elite-${this.active?.id ?? "film"}` };
   }
 
   private saveList(): void {
@@ -583,7 +575,6 @@ class App {
       });
     }
     on("reset", "click", () => this.changePhysics({ friction: 0, mass: 0 }));
-    on("webm", "click", () => void this.film().catch((e) => this.fail(e)));
     on("list", "click", () => this.saveList());
     // The address holds the view: following this link as other links are followed would lose it.
     on("skip", "click", (event) => {

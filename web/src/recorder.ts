@@ -1,14 +1,24 @@
 // Films of what is on the stage, made by the browser itself.
 
-/** What this browser can record, best first. */
-const KINDS = ["video/webm;codecs=vp9", "video/webm", "video/mp4"];
+type Ending = "webm" | "mp4";
+const ENDINGS: Ending[] = ["webm", "mp4"];
 
-export const canRecord = (): boolean => typeof MediaRecorder !== "undefined" && KINDS.some((kind) => MediaRecorder.isTypeSupported(kind));
+/** What browsers record, best first. */
+const KINDS: Record<Ending, string[]> = {
+  webm: ["video/webm;codecs=vp9", "video/webm"],
+  mp4: ["video/mp4;codecs=avc1.640028", "video/mp4;codecs=avc1.42E01F", "video/mp4"],
+};
+
+const kindOf = (ending: Ending): string | undefined =>
+  typeof MediaRecorder === "undefined" ? undefined : KINDS[ending].find((kind) => MediaRecorder.isTypeSupported(kind));
+
+/** Whether this browser records such films: most record WebM, Safari MP4, and some both. */
+const canRecord = (ending: Ending): boolean => kindOf(ending) !== undefined;
 
 /** Records a canvas for some seconds of real time. */
-export async function record(canvas: HTMLCanvasElement, seconds: number): Promise<{ blob: Blob; ending: string }> {
-  const kind = KINDS.find((k) => MediaRecorder.isTypeSupported(k));
-  if (!kind) throw new Error("this browser cannot record films; take the GIF");
+async function record(canvas: HTMLCanvasElement, seconds: number, ending: Ending): Promise<Blob> {
+  const kind = kindOf(ending);
+  if (!kind) throw new Error("this browser cannot record such films; take the GIF");
   const stream = canvas.captureStream(50);
   const recorder = new MediaRecorder(stream, { mimeType: kind, videoBitsPerSecond: 6e6 });
   const parts: Blob[] = [];
@@ -19,7 +29,53 @@ export async function record(canvas: HTMLCanvasElement, seconds: number): Promis
   recorder.stop();
   await stopped;
   stream.getTracks().forEach((track) => track.stop());
-  return { blob: new Blob(parts, { type: kind }), ending: kind.startsWith("video/mp4") ? "mp4" : "webm" };
+  return new Blob(parts, { type: kind });
+}
+
+/** What is recorded, for how long, and what the film is called. */
+export interface Take {
+  canvas: HTMLCanvasElement;
+  seconds: number;
+  name: string;
+}
+
+/** The buttons that record films, one for each ending that this browser can make. */
+export class FilmButtons {
+  private wanted = false;
+  private recording = false;
+
+  constructor(
+    private button: (ending: Ending) => HTMLButtonElement,
+    private start: () => Take,
+    failed: (error: unknown) => void,
+  ) {
+    for (const ending of ENDINGS) {
+      button(ending).hidden = !canRecord(ending);
+      button(ending).onclick = () => void this.film(ending).catch(failed);
+    }
+  }
+
+  /** Whether there is something to record; while a film is made, no other is begun. */
+  offer(wanted: boolean): void {
+    this.wanted = wanted;
+    for (const ending of ENDINGS) this.button(ending).disabled = !wanted || this.recording;
+  }
+
+  private async film(ending: Ending): Promise<void> {
+    const button = this.button(ending);
+    const name = button.textContent;
+    const take = this.start();
+    this.recording = true;
+    this.offer(this.wanted);
+    button.textContent = `Recording ${take.seconds.toFixed(0)} s …`;
+    try {
+      save(await record(take.canvas, take.seconds, ending), `${take.name}.${ending}`);
+    } finally {
+      button.textContent = name;
+      this.recording = false;
+      this.offer(this.wanted);
+    }
+  }
 }
 
 /** Hands a file to the user. */

@@ -16,11 +16,12 @@ use crate::run_args::RunArg;
 
 /// Arguments of `autoqd describe`.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("which").required(true).args(["parameters", "policy"])))]
 pub struct DescribeArgs {
     #[command(flatten)]
     run: RunArg,
     /// File with the parameters of a policy: numbers separated by white space or commas, or a JSON list
-    #[arg(long, value_name = "FILE", conflicts_with = "policy", required_unless_present = "policy")]
+    #[arg(long, value_name = "FILE")]
     parameters: Option<PathBuf>,
     /// rolled out again with the seeds it was evaluated with
     #[arg(long)]

@@ -65,11 +65,16 @@ use notes::note;
 
 /// Finds many policies for a control task that are each good and all different.
 #[derive(Parser)]
-#[command(name = "autoqd", version)]
+#[command(name = "autoqd", version, after_help = FIRST_RUN)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// What the list of commands does not say: where to begin.
+const FIRST_RUN: &str = "A first run, of seconds:
+  autoqd run swimmer --preset quick
+  autoqd explore runs/swimmer-autoqd-0";
 
 #[derive(Subcommand)]
 enum Command {

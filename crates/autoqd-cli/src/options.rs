@@ -135,4 +135,92 @@ mod tests {
             }
         });
     }
+
+    fn root() -> std::path::PathBuf {
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    /// The project's documents: those at the top, in docs and beside the examples, with their text.
+    fn documents() -> Vec<(std::path::PathBuf, String)> {
+        let folders = ["", "docs", "docs/notes", "examples/robots", "examples/own_parts"];
+        let files = folders.iter().flat_map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
+        let paths = files.map(|file| file.unwrap().path());
+        let documents = paths.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+        documents.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+
+    /// A line of a shell as words, without its comment.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut quote, mut open) = (Vec::<String>::new(), None, false);
+        for c in line.chars() {
+            match (quote, c) {
+                (Some(q), c) if c == q => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    if !open {
+                        words.push(String::new());
+                        open = true;
+                    }
+                }
+                (None, ' ') => open = false,
+                (None, '#') if !open => return words,
+                (_, c) => {
+                    if !open {
+                        words.push(String::new());
+                        open = true;
+                    }
+                    words.last_mut().unwrap().push(c);
+                }
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_command_in_the_documents_is_one() {
+        let (program, mut tried) = (program(), 0);
+        for (path, text) in documents() {
+            let blocks = text.split("```").skip(1).step_by(2);
+            for line in blocks.flat_map(str::lines).filter(|line| line.starts_with("autoqd ")) {
+                // Tasks of Gymnasium come with the Python package, which has an option more.
+                if line.contains("gym:") {
+                    continue;
+                }
+                let known = program.clone().try_get_matches_from(words(line));
+                assert!(known.is_ok(), "{}: {line}: {}", path.display(), known.unwrap_err());
+                tried += 1;
+            }
+        }
+        assert!(tried > 40, "{tried}");
+    }
+
+    /// The name that a heading has in links.
+    fn anchor(heading: &str) -> String {
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
+    }
+
+    #[test]
+    fn links_in_the_documents_lead_somewhere() {
+        let mut followed = 0;
+        for (path, text) in documents() {
+            let prose: String = text.split("```").step_by(2).collect();
+            // What stands in single marks is code too.
+            let prose: String = prose.split('`').step_by(2).collect();
+            let links = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '\n']).next());
+            for link in links.filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+                let (file, place) = link.split_once('#').unwrap_or((link, ""));
+                let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+                assert!(target.exists(), "{}: {link} leads nowhere", path.display());
+                if !place.is_empty() && target.extension().is_some_and(|ending| ending == "md") {
+                    let there = std::fs::read_to_string(&target).unwrap();
+                    let mut headings = there.lines().filter(|line| line.starts_with('#'));
+                    let found = headings.any(|line| anchor(line.trim_start_matches('#')) == place);
+                    assert!(found, "{}: {link} names no heading", path.display());
+                }
+                followed += 1;
+            }
+        }
+        assert!(followed > 60, "{followed}");
+    }
 }

@@ -16,7 +16,7 @@ use crate::run_args::RunsArg;
 pub struct ReportArgs {
     #[command(flatten)]
     runs: RunsArg,
-    /// a file; by default report/report.html in the folder that was given, or in the first run's
+    /// a file, or a folder for report.html; by default report/report.html in the folder that was given, or in the first run's
     #[arg(long)]
     out: Option<PathBuf>,
     /// behaviours shown per run, fewer if the file would be larger than 20 MB
@@ -30,7 +30,11 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let runs = RunView::open_all(&args.runs.with_policies(), registry)?;
     let home = args.runs.common_folder().unwrap_or(&runs[0].run().folder);
-    let path = args.out.clone().unwrap_or_else(|| home.join("report").join("report.html"));
+    let path = match &args.out {
+        Some(folder) if folder.is_dir() => folder.join("report.html"),
+        Some(file) => file.clone(),
+        None => home.join("report").join("report.html"),
+    };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create the folder {}", folder.display()))?;

@@ -61,6 +61,7 @@ impl Row {
                 format!("{}/{}", status.iteration, status.iterations),
                 status.elites.to_string(),
                 status.best_objective.map_or_else(|| "-".to_owned(), |best| format!("{best:.1}")),
+                status.outside.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
                 age_text(*age_seconds),
             ],
             Self::Damaged { path, age_seconds, .. } => {
@@ -96,8 +97,8 @@ pub fn state(state: RunState) -> &'static str {
     }
 }
 
-const COLUMNS: [&str; 9] =
-    ["run", "task", "method", "seed", "state", "iteration", "elites", "best return", "age"];
+const COLUMNS: [&str; 10] =
+    ["run", "task", "method", "seed", "state", "iteration", "elites", "best return", "outside", "age"];
 
 /// Prints rows in aligned columns: words to the left, numbers to the right.
 pub fn print(rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {

@@ -13,6 +13,7 @@ use crate::engine_args::EngineArgs;
 use crate::measuring::print_json;
 use crate::notes::note;
 use crate::progress::Progress;
+use crate::run_args::quoted;
 use crate::signals::StopSignal;
 
 /// Arguments of `autoqd sweep`.
@@ -59,8 +60,20 @@ pub fn run(args: &SweepArgs, registry: &Registry, out: &mut dyn Write) -> anyhow
         print_json(&outcomes, out)?;
     } else {
         print(&sweep, &outcomes, out)?;
+        if !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.state == "finished") {
+            next(&folder, out)?;
+        }
     }
     Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What can be done with finished runs.
+fn next(folder: &Path, out: &mut dyn Write) -> std::io::Result<()> {
+    let folder = quoted(folder);
+    writeln!(out, "next:  autoqd eval {folder}       quality and diversity of all runs with fresh seeds")?;
+    writeln!(out, "       autoqd compare {folder}    the same by method, as tables")?;
+    writeln!(out, "       autoqd report {folder}     all runs in one HTML file")?;
+    writeln!(out, "       autoqd explore {folder}    in the browser, side by side")
 }
 
 fn folder(args: &SweepArgs) -> PathBuf {

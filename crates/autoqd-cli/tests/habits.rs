@@ -130,6 +130,7 @@ fn a_folder_of_several_runs_stands_for_all_of_them() {
 
     let table = succeeds(&["status", sweep]);
     assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(table.lines().next().unwrap().contains("outside") && table.contains(" %"), "{table}");
     assert!(runs.iter().all(|run| table.contains(text(run))), "{table}");
     assert_eq!(json(&["status", sweep, "--json"]).as_array().unwrap().len(), 2);
     assert_eq!(json(&["status", text(&runs[0]), "--json"])["state"], "finished");
@@ -159,6 +160,69 @@ fn a_folder_of_several_runs_stands_for_all_of_them() {
     let output = output(&["eval", sweep, "--episodes=1", "--json"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("left out") && said.contains("begun"), "{said}");
+}
+
+#[test]
+fn a_sweep_ends_with_what_can_be_done_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sweep, out) = (folder.path().join("two.toml"), folder.path().join("runs of two"));
+    let settings = "iterations = 2\nbatch_size = 4\nepisodes = 1\npolicy.hidden = [8]\n";
+    let text_of_sweep = format!(
+        "about = \"\"\npreset = \"quick\"\ntasks = [\"point-maze\"]\nseeds = [1, 2]\n[set]\n{settings}"
+    );
+    fs::write(&sweep, text_of_sweep).unwrap();
+    let args = ["sweep", text(&sweep), "--out", text(&out)];
+    assert!(!succeeds(&[&args[..], &["--dry-run"]].concat()).contains("next:"));
+    let said = succeeds(&args);
+    for command in ["eval", "compare", "report", "explore"] {
+        assert!(said.contains(&format!("autoqd {command} '{}'", out.display())), "{said}");
+    }
+    succeeds(&["eval", text(&out), "--episodes=1"]);
+    // What the shell makes of `runs/*`.
+    let below: Vec<String> = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| text(&path).to_owned())
+        .collect();
+    let below: Vec<&str> = below.iter().map(String::as_str).collect();
+    succeeds(&[&["eval", "--episodes=1"], &below[..]].concat());
+}
+
+#[test]
+fn mistakes_with_paths_are_told_apart_and_have_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("empty")).unwrap();
+    fs::write(at("notes.txt"), "").unwrap();
+    fs::write(at("task.toml"), "").unwrap();
+    let (empty, nowhere, file, task) = (at("empty"), at("nowhere"), at("notes.txt"), at("task.toml"));
+    let mistakes: [(&[&str], &str); 8] = [
+        (&["status", text(&nowhere)], "does not exist; `autoqd runs FOLDER` lists the runs"),
+        (&["status", text(&empty)], "is not a run folder: it has no config.toml; `autoqd runs FOLDER`"),
+        (&["status", text(&file)], "is a file, not a run folder"),
+        (&["verify", text(&file)], "is a file, not a run folder"),
+        (&["resume", text(&nowhere)], "does not exist"),
+        (&["init", text(&task)], "is a task file already, and init wants a model"),
+        (&["explore", text(&nowhere), "--host", "192.0.2.1"], "nowhere"),
+        (&["describe", text(&nowhere)], "--parameters <FILE>|--policy <ID>"),
+    ];
+    for (args, message) in mistakes {
+        let output = output(args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(message), "{args:?}: {said}");
+    }
+
+    let run = at("run");
+    small_run(&run, 0);
+    // An address that no machine has: the remedy is not another port.
+    let listening = output(&["explore", text(&run), "--host", "192.0.2.1"]);
+    let said = String::from_utf8_lossy(&listening.stderr).into_owned();
+    assert!(said.contains("choose another with --host") || said.contains("make web"), "{said}");
+    succeeds(&["report", text(&run), "--count=1", "--seconds=0.2", "-o", text(&empty)]);
+    assert!(empty.join("report.html").is_file(), "a report goes into the folder that was named");
+    assert!(succeeds(&["--help"]).contains("autoqd run swimmer --preset quick"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub enum ViewError {
     #[error(transparent)]
     Task(#[from] autoqd_env::EnvError),
     /// The port could not be opened.
-    #[error("cannot listen on {address}: {reason}; choose another port with --port")]
+    #[error("cannot listen on {address}: {reason}; {}", other_address(reason))]
     Listen {
         /// Address and port.
         address: std::net::SocketAddr,
@@ -53,6 +53,16 @@ pub enum ViewError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// What to change where nobody can listen.
+fn other_address(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::AddrNotAvailable => {
+            "this machine has no such address: choose another with --host"
+        }
+        _ => "choose another port with --port",
+    }
 }
 
 impl From<autoqd_measure::MeasureError> for ViewError {

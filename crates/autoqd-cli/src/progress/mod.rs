@@ -137,7 +137,10 @@ fn start_line(report: &StartReport) -> String {
         report;
     let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
     if iteration >= iterations {
-        return format!("{task}, {method}, seed {seed}: all {iterations} iterations are done already");
+        return format!(
+            "{task}, {method}, seed {seed}: all {iterations} iterations are done already; --iterations asks for \
+             more"
+        );
     }
     format!(
         "{task}, {method}, seed {seed}: iterations {} to {iterations} of {candidates} policies with {parameters} \

@@ -19,7 +19,7 @@ pub enum RunFolderError {
         path: PathBuf,
     },
     /// The folder is not a run.
-    #[error("{} is not a run folder: it has no config.toml; check the path", path.display())]
+    #[error("{} {}; `autoqd runs FOLDER` lists the runs below a folder", path.display(), not_a_run(path))]
     NotARun {
         /// The folder.
         path: PathBuf,
@@ -155,6 +155,17 @@ impl RunFolderError {
     /// Whether the file or folder was not there.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+    }
+}
+
+/// Why a path is no run.
+fn not_a_run(path: &Path) -> &'static str {
+    if path.is_dir() {
+        "is not a run folder: it has no config.toml"
+    } else if path.exists() {
+        "is a file, not a run folder"
+    } else {
+        "is not a run folder: it does not exist"
     }
 }
 

@@ -301,7 +301,7 @@ pub fn read_config(folder: &Path) -> Result<RunConfig, RunFolderError> {
             Ok(RunConfig::from_toml(&text, &path.display().to_string())?)
         }
         Ok(text) => Err(RunFolderError::ConfigEdited { reason: edit(folder, &text), path }),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+        Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             Err(RunFolderError::NotARun { path: folder.to_owned() })
         }
         Err(e) => Err(RunFolderError::io("read", &path, e)),
