@@ -21,9 +21,9 @@ impl<F: Lane> Spatial<F> {
                 let k = joint.freedom;
                 match joint.kind {
                     JointKind::Free => {
-                        // The translations of a free body are along fixed axes.
-                        for i in k..k + 3 {
-                            v = advance(v, &self.axes[i], qvel[i]);
+                        // The translations of a free body are along x, y and z.
+                        for i in 0..3 {
+                            v[3 + i] = v[3 + i] + qvel[k + i];
                         }
                         self.rotations_at_once(k + 3, qvel, &mut v, &mut a);
                     }
@@ -61,9 +61,9 @@ impl<F: Lane> Spatial<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let child = self.forces[b];
-                for (sum, x) in self.forces[body.parent].iter_mut().zip(child) {
-                    *sum = *sum + x;
+                let (before, own) = self.forces.split_at_mut(b);
+                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
+                    *sum = *sum + *x;
                 }
             }
         }
@@ -172,9 +172,9 @@ impl<F: Lane> Planar<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let child = self.forces[b];
-                for (sum, x) in self.forces[body.parent].iter_mut().zip(child) {
-                    *sum = *sum + x;
+                let (before, own) = self.forces.split_at_mut(b);
+                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
+                    *sum = *sum + *x;
                 }
             }
         }

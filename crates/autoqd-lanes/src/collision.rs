@@ -248,6 +248,11 @@ impl<F: Kernels> Spatial<F> {
                     root = body.root;
                     p = sub3(x, self.positions[root]);
                 }
+                if model.free_root && k < 3 {
+                    // Along x, y or z.
+                    *basis = [n[k], t[k], second[k]];
+                    continue;
+                }
                 let axis = &self.axes[k];
                 let motion = cross_add(angular(axis), p, linear(axis));
                 *basis = [dot3(n, motion), dot3(t, motion), dot3(second, motion)];

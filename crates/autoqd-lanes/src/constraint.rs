@@ -152,6 +152,24 @@ impl<F: Lane, const D: usize> Slot<F, D> {
     }
 }
 
+impl<F: Lane, const D: usize> Slot<F, D> {
+    /// Makes a slot one that no lane uses. What every evaluation writes in all lanes stays: residuals, slopes, curvature.
+    #[inline(always)]
+    fn clear(&mut self) {
+        let zero = F::zero();
+        self.point = [zero; D];
+        self.normal = [zero; D];
+        self.normal[0] = F::one();
+        self.tangent = [zero; D];
+        (self.friction, self.weight) = (zero, zero);
+        (self.restoring, self.damping) = (zero, zero);
+        self.references = [zero; 4];
+        (self.forward, self.backward) = ([0; LANES], [0; LANES]);
+        self.ids = [NO_CONTACT; LANES];
+        self.touched = 0;
+    }
+}
+
 impl<F, const D: usize> Slot<F, D> {
     /// The degrees of freedom that the contact of one lane acts on.
     #[inline(always)]
@@ -329,7 +347,7 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         *pending &= !group;
         if s == self.count {
             self.count = s + 1;
-            self.slots[s] = Slot::empty();
+            self.slots[s].clear();
         }
         (s, group)
     }
@@ -377,14 +395,19 @@ pub(crate) fn finish_slot<F: Lane, const D: usize>(
 
 /// J x of the rows of a contact.
 #[inline(always)]
-pub(crate) fn times<F: Lane, const D: usize>(jacobian: &[[F; D]], friction: F, x: &[F]) -> [F; 4] {
+pub(crate) fn times<F: Lane, const D: usize>(slot: &Slot<F, D>, jacobian: &[[F; D]], x: &[F]) -> [F; 4] {
+    let x = &x[..jacobian.len()];
     let mut v = [F::zero(); D];
-    for (j, &x) in jacobian.iter().zip(x) {
+    let mut touched = slot.touched;
+    while touched != 0 {
+        let k = touched.trailing_zeros() as usize;
+        touched &= touched - 1;
+        let (j, x) = (&jacobian[k], x[k]);
         for i in 0..D {
             v[i] = j[i].mul_add(x, v[i]);
         }
     }
-    pyramid(friction, v)
+    pyramid(slot.friction, v)
 }
 
 /// Normal plus and minus friction times each tangent.

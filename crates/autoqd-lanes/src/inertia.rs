@@ -17,9 +17,9 @@ impl<F: Lane> Spatial<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let child = self.composite[b];
-                for (sum, x) in self.composite[body.parent].iter_mut().zip(child) {
-                    *sum = *sum + x;
+                let (before, own) = self.composite.split_at_mut(b);
+                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
+                    *sum = *sum + *x;
                 }
             }
         }
@@ -28,7 +28,12 @@ impl<F: Lane> Spatial<F> {
             let row = &mut mass_matrix[model.tree.row(k)];
             let columns = model.tree.columns(k);
             row[columns.len()] = dot6(&force, &self.axes[k]) + F::splat(freedom.armature);
-            for (entry, &i) in row.iter_mut().zip(columns) {
+            let known = if model.free_root { columns.len().min(6) } else { 0 };
+            for (i, entry) in row[..known].iter_mut().enumerate() {
+                // Translations along x, y and z, then rotations about the reference point.
+                *entry = if i < 3 { force[3 + i] } else { dot3(angular(&force), angular(&self.axes[i])) };
+            }
+            for (entry, &i) in row.iter_mut().zip(columns).skip(known) {
                 *entry = dot6(&force, &self.axes[i]);
             }
         }
@@ -105,9 +110,9 @@ impl<F: Lane> Planar<F> {
         }
         for (b, body) in model.bodies.iter().enumerate().skip(1).rev() {
             if body.parent > 0 {
-                let child = self.composite[b];
-                for (sum, x) in self.composite[body.parent].iter_mut().zip(child) {
-                    *sum = *sum + x;
+                let (before, own) = self.composite.split_at_mut(b);
+                for (sum, x) in before[body.parent].iter_mut().zip(&own[0]) {
+                    *sum = *sum + *x;
                 }
             }
         }

@@ -18,10 +18,15 @@ use crate::simd::Avx2;
 #[cfg(lanes_avx512)]
 use crate::simd::Avx512;
 use crate::simd::Lane;
+use crate::solver::Hessian;
 
 /// The parts of a step for one lane type.
 pub(crate) trait Kernels: Lane {
     fn factor(pattern: &Pattern, a: &mut [Self], inverse_diagonal: &mut [Self]);
+    /// The factors of `matrix`, which stays as it is; the diagonal of `factors` is undefined.
+    fn factors_of(pattern: &Pattern, matrix: &[Self], factors: &mut [Self], inverse_diagonal: &mut [Self]);
+    /// The factors of the solver's Hessian.
+    fn factor_hessian<const D: usize>(hessian: Hessian<'_, Self, D>);
     fn solve(pattern: &Pattern, factors: &[Self], inverse_diagonal: &[Self], x: &mut [Self]);
     fn multiply(pattern: &Pattern, a: &[Self], x: &[Self], y: &mut [Self]);
     /// Adds a contact.
@@ -42,6 +47,8 @@ pub(crate) trait Kernels: Lane {
     fn resolve<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
     /// One stage of the integrator.
     fn integrate<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, stage: Stage);
+    /// Prepares poses for being read.
+    fn place_frames<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>);
     /// Marks the lanes whose state, or whose acceleration, left the range of a simulation.
     fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, what: Checked);
 }
@@ -59,6 +66,34 @@ macro_rules! kernels {
                 }
                 // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(pattern, a, inverse_diagonal) }
+            }
+            #[inline]
+            fn factors_of(
+                pattern: &Pattern,
+                matrix: &[Self],
+                factors: &mut [Self],
+                inverse_diagonal: &mut [Self],
+            ) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled(
+                    pattern: &Pattern,
+                    matrix: &[$lane],
+                    factors: &mut [$lane],
+                    inverse_diagonal: &mut [$lane],
+                ) {
+                    packed::factors_of(pattern, matrix, factors, inverse_diagonal);
+                }
+                // SAFETY: the CPU has the instruction set of the lane type.
+                unsafe { enabled(pattern, matrix, factors, inverse_diagonal) }
+            }
+            #[inline]
+            fn factor_hessian<const D: usize>(hessian: Hessian<'_, Self, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<const D: usize>(hessian: Hessian<'_, $lane, D>) {
+                    hessian.factor();
+                }
+                // SAFETY: the CPU has the instruction set of the lane type.
+                unsafe { enabled(hessian) }
             }
             #[inline]
             fn solve(pattern: &Pattern, factors: &[Self], inverse_diagonal: &[Self], x: &mut [Self]) {
@@ -145,6 +180,15 @@ macro_rules! kernels {
                 }
                 // SAFETY: the CPU has the instruction set of the lane type.
                 unsafe { enabled(sim, stage) }
+            }
+            #[inline]
+            fn place_frames<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>) {
+                $(#[target_feature(enable = $features)])?
+                fn enabled<S: Space<$lane, D>, const D: usize>(sim: &mut Sim<$lane, S, D>) {
+                    sim.space.place_frames(&sim.model);
+                }
+                // SAFETY: the CPU has the instruction set of the lane type.
+                unsafe { enabled(sim) }
             }
             #[inline]
             fn check<S: Space<Self, D>, const D: usize>(sim: &mut Sim<Self, S, D>, what: Checked) {

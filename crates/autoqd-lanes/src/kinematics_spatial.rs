@@ -1,6 +1,7 @@
 //! Where the bodies are, in three dimensions.
 
 use crate::compile::{Compiled, JointPlan, MovingBody};
+use crate::frames::Frames;
 use crate::model::JointKind;
 use crate::simd::{Lane, sin_cos};
 use crate::vector::*;
@@ -24,6 +25,8 @@ pub(crate) struct Spatial<F> {
     pub(crate) velocities: Vec<V6<F>>,
     pub(crate) accelerations: Vec<V6<F>>,
     pub(crate) forces: Vec<V6<F>>,
+    /// Where the bodies were when they were last read.
+    pub(crate) frames: Frames<F>,
 }
 
 impl<F: Lane> Spatial<F> {
@@ -41,6 +44,7 @@ impl<F: Lane> Spatial<F> {
             velocities: vec![six; bodies],
             accelerations: vec![six; bodies],
             forces: vec![six; bodies],
+            frames: Frames::new(model),
         }
     }
 

@@ -26,6 +26,7 @@ mod constraint;
 mod error;
 mod extra;
 mod forces;
+mod frames;
 mod inertia;
 mod integrate;
 #[allow(unsafe_code)]

@@ -11,6 +11,7 @@ pub(crate) struct Pattern {
     rows: Vec<(usize, usize)>,
     entries: usize,
     trunk: usize,
+    branch: Option<usize>,
 }
 
 /// A trunk is not longer than this: its triangle then fits into 32 registers.
@@ -18,7 +19,7 @@ pub(crate) const LARGEST_TRUNK: usize = 6;
 
 impl Pattern {
     fn new(rows_of_columns: impl Iterator<Item = Vec<usize>>) -> Self {
-        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0, trunk: 0 };
+        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0, trunk: 0, branch: None };
         for columns in rows_of_columns {
             pattern.rows.push((pattern.columns.len(), pattern.entries));
             pattern.entries += columns.len() + 1;
@@ -29,7 +30,23 @@ impl Pattern {
             (0..pattern.size()).all(|k| pattern.columns(k).iter().take(t).copied().eq(0..k.min(t)))
         };
         pattern.trunk = (1..=LARGEST_TRUNK.min(pattern.size())).rev().find(|&t| is_trunk(t)).unwrap_or(0);
+        pattern.branch = pattern.find_branch();
         pattern
+    }
+
+    /// The rows after the trunk in equal parts, each a triangle of its own beside the trunk's columns.
+    fn find_branch(&self) -> Option<usize> {
+        let (trunk, size) = (self.trunk, self.size());
+        if trunk == size {
+            return Some(0);
+        }
+        let starts_branch = |k: usize| self.columns(k).len() == trunk;
+        let length = (trunk + 1..size).find(|&k| starts_branch(k)).unwrap_or(size) - trunk;
+        let in_place = |k: usize| {
+            let first = k - (k - trunk) % length;
+            self.columns(k).iter().copied().eq((0..trunk).chain(first..k))
+        };
+        ((size - trunk).is_multiple_of(length) && (trunk..size).all(in_place)).then_some(length)
     }
 
     /// The pattern of the inertia matrix of a tree: each degree of freedom with its ancestors.
@@ -56,6 +73,12 @@ impl Pattern {
     #[inline(always)]
     pub(crate) fn trunk(&self) -> usize {
         self.trunk
+    }
+
+    /// Rows per branch, if what follows the trunk are equal branches: legs of a walker. None follow a chain.
+    #[inline(always)]
+    pub(crate) fn branch(&self) -> Option<usize> {
+        self.branch
     }
 
     /// Number of stored entries.

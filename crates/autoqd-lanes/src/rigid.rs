@@ -6,9 +6,12 @@ pub(crate) type Mat3 = [f64; 9];
 
 pub(crate) const IDENTITY: Mat3 = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 
+/// Entries of a rotation below this are rounding noise.
+pub(crate) const NOISE: f64 = 1e-15;
+
 /// Rounding noise of a rotation's entries becomes zero, so that the engine can skip exact zeros.
 fn clean(x: f64) -> f64 {
-    if x.abs() < 1e-15 { 0.0 } else { x }
+    if x.abs() < NOISE { 0.0 } else { x }
 }
 
 /// The rotation matrix of a unit quaternion.
@@ -72,7 +75,11 @@ impl Pose {
 
     /// `inner`, given in this frame, in the frame this pose is given in.
     pub(crate) fn then(&self, inner: &Pose) -> Pose {
-        Pose { position: self.point(inner.position), rotation: multiply(&self.rotation, &inner.rotation) }
+        let rotation = match inner.rotation == IDENTITY {
+            true => self.rotation.map(clean),
+            false => multiply(&self.rotation, &inner.rotation),
+        };
+        Pose { position: self.point(inner.position), rotation }
     }
 
     pub(crate) fn point(&self, p: Vec3) -> Vec3 {

@@ -53,8 +53,12 @@ pub(crate) trait Space<F: Lane, const D: usize>: Points<F> + Send {
         outside: &mut Outside<F>,
         contacts: &mut Contacts<F, D>,
     );
-    /// The pose of a moving body in one lane, at the last evaluation.
+    /// Prepares the poses of the last evaluation for being read.
+    fn place_frames(&mut self, model: &Compiled);
+    /// The pose of a body of the model in one lane.
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose;
+    /// The centre of mass of a tree, named by its first body.
+    fn tree_center(&self, model: &Compiled, root: usize, lane: usize) -> Vec3;
     /// Angular velocity of a moving body, and the velocity it gives a point, in one lane at the last evaluation.
     fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2];
     /// Acceleration of a point of a moving body, with that of free fall taken away, in one lane.
@@ -126,14 +130,26 @@ impl<F: Kernels> Space<F, 2> for Planar<F> {
     ) {
         self.collide(model, model.plane(), qvel, contacts);
     }
+    // Few tasks in a plane read poses, and then of few bodies.
+    #[inline(always)]
+    fn place_frames(&mut self, _model: &Compiled) {}
     fn pose(&self, model: &Compiled, body: usize, lane: usize) -> Pose {
-        let position = <Self as Space<F, 2>>::embed(model, self.positions[body].map(|x| x.get(lane)));
-        let [c, s] = self.rotations[body].map(|x| x.get(lane));
+        let frame = &model.frames[body];
+        let position = <Self as Space<F, 2>>::embed(model, self.positions[frame.body].map(|x| x.get(lane)));
+        let [c, s] = self.rotations[frame.body].map(|x| x.get(lane));
         let n = model.plane().normal;
         let (u, v) = ((n + 1) % 3, (n + 2) % 3);
         let mut rotation = rigid::IDENTITY;
         (rotation[4 * u], rotation[4 * v], rotation[3 * v + u], rotation[3 * u + v]) = (c, c, s, -s);
-        Pose { position, rotation }
+        Pose { position, rotation }.then(&frame.pose)
+    }
+    fn tree_center(&self, model: &Compiled, root: usize, lane: usize) -> Vec3 {
+        let mut moment = [0.0; 3];
+        for (body, frame) in model.frames.iter().enumerate().filter(|(_, f)| f.root == root) {
+            let center = <Self as Space<F, 2>>::pose(self, model, body, lane).point(frame.center);
+            moment = rigid::add(moment, rigid::scale(center, frame.mass));
+        }
+        rigid::scale(moment, 1.0 / model.frames[root].tree_mass)
     }
     fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
         self.velocity_at(model, body, point, lane)
@@ -172,11 +188,15 @@ impl<F: Kernels> Space<F, 3> for Spatial<F> {
     ) {
         self.collide(model, qpos, qvel, outside, contacts);
     }
+    #[inline(always)]
+    fn place_frames(&mut self, model: &Compiled) {
+        self.place_frames(model);
+    }
     fn pose(&self, _model: &Compiled, body: usize, lane: usize) -> Pose {
-        Pose {
-            position: self.positions[body].map(|x| x.get(lane)),
-            rotation: self.rotations[body].map(|x| x.get(lane)),
-        }
+        self.frames.pose(body, lane)
+    }
+    fn tree_center(&self, _model: &Compiled, root: usize, lane: usize) -> Vec3 {
+        self.frames.center(root, lane)
     }
     fn velocity(&self, model: &Compiled, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
         self.velocity_at(model, body, point, lane)
@@ -241,8 +261,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
     pub(crate) fn smooth_dynamics(&mut self) {
         let (model, state, smooth) = (&*self.model, &mut self.state, &mut self.smooth);
         self.space.dynamics(model, &state.qpos, &state.qvel, &mut smooth.mass, &mut smooth.force);
-        smooth.factors.copy_from_slice(&smooth.mass);
-        F::factor(&model.tree, &mut smooth.factors, &mut smooth.inverse_diagonal);
+        F::factors_of(&model.tree, &smooth.mass, &mut smooth.factors, &mut smooth.inverse_diagonal);
         crate::forces::add_joint_forces(model, &state.qpos, &state.qvel, &mut smooth.force);
         if !model.tendons.is_empty() {
             self.tendons.update(model, &self.space, &state.qpos, &state.qvel);
@@ -416,11 +435,12 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
             self.active = active & !self.diverged;
             F::check(self, Checked::State);
             if self.active == 0 {
-                return;
+                break;
             }
             self.one_step();
         }
         F::check(self, Checked::State);
+        F::place_frames(self);
     }
 
     fn diverged(&self) -> u8 {
@@ -444,8 +464,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     }
 
     fn body_pose(&self, body: usize, lane: usize) -> Pose {
-        let frame = &self.model.frames[body];
-        self.space.pose(&self.model, frame.body, lane).then(&frame.pose)
+        self.space.pose(&self.model, body, lane)
     }
 
     fn body_velocity(&self, body: usize, point: Vec3, lane: usize) -> [Vec3; 2] {
@@ -493,11 +512,13 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
 
     fn forward_kinematics(&mut self) {
         F::smooth(self);
+        F::place_frames(self);
     }
 
     fn forward_dynamics(&mut self) {
         self.active = ALL & !self.diverged;
         self.forward();
+        F::place_frames(self);
     }
 
     fn contact_wrenches(&self, lane: usize, out: &mut [[f64; 6]]) {

@@ -48,7 +48,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
                 let root = self.model.frames[body].root;
                 let about = match center {
                     Some((known, about)) if known == root => about,
-                    _ => self.tree_center(body, lane),
+                    _ => self.space.tree_center(&self.model, root, lane),
                 };
                 center = Some((root, about));
                 let torque = cross(rigid::add(found.point, rigid::scale(about, -1.0)), found.force);
@@ -58,18 +58,6 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
                 }
             }
         }
-    }
-
-    /// The centre of mass of the tree a body belongs to.
-    fn tree_center(&self, body: usize, lane: usize) -> Vec3 {
-        let root = self.model.frames[body].root;
-        let (mut mass, mut moment) = (0.0, [0.0; 3]);
-        for frame in self.model.frames.iter().filter(|f| f.root == root) {
-            let pose = self.space.pose(&self.model, frame.body, lane).then(&frame.pose);
-            mass += frame.mass;
-            moment = rigid::add(moment, rigid::scale(pose.point(frame.center), frame.mass));
-        }
-        rigid::scale(moment, 1.0 / mass)
     }
 
     /// Contact `s` of one lane: those with a pyramid of three rows first, then the others.

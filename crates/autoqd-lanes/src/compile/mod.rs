@@ -8,7 +8,7 @@ mod rows;
 mod validate;
 
 use crate::LanesError;
-use crate::model::{Cone, Integrator, Model, Options};
+use crate::model::{Cone, Integrator, JointKind, Model, Options};
 use crate::pattern::Pattern;
 use crate::rigid::{MassProperties, Mat3, Pose, Vec3, rotation};
 use std::ops::Range;
@@ -112,6 +112,9 @@ pub struct Compiled {
     pub(crate) outside: Vec<Bounds>,
     /// Entries of the inertia matrix.
     pub(crate) tree: Pattern,
+    /// Whether all bodies hang on one free body: the first three degrees of freedom move them along x, y and z, the next
+    /// three turn them about the reference point.
+    pub(crate) free_root: bool,
     /// Entries of the solver's matrix when bodies of different branches touch.
     pub(crate) full: Pattern,
     pub(crate) planar: Option<PlanarPlan>,
@@ -131,6 +134,8 @@ pub(crate) struct Frame {
     pub(crate) root: usize,
     pub(crate) mass: f64,
     pub(crate) center: Vec3,
+    /// Mass of the tree whose first body this is.
+    pub(crate) tree_mass: f64,
 }
 
 impl Compiled {
@@ -146,6 +151,7 @@ impl Compiled {
         let freedoms = joints::freedom_plans(model, &bodies);
         let tree = Pattern::tree(&parent_freedoms(&bodies, freedoms.len()));
         let full = Pattern::full(freedoms.len());
+        let free_root = tree.trunk() >= 6 && joints.first().is_some_and(|j| j.kind == JointKind::Free);
         let trees = trees(&bodies);
         let (contacts, outside) = contact::compile(model, &bodies, &frames)?;
         let parts = rows::Parts { model, joints: &joints, bodies: &bodies, frames: &frames };
@@ -178,6 +184,7 @@ impl Compiled {
             joints,
             freedoms,
             tree,
+            free_root,
             full,
             planar: None,
             frames,
@@ -279,7 +286,14 @@ fn moving_bodies(model: &Model) -> (Vec<MovingBody>, Vec<Frame>) {
             moments: body.inertia,
         };
         if id == 0 {
-            frames.push(Frame { body: 0, pose: Pose::ORIGIN, root: 0, mass: 0.0, center: [0.0; 3] });
+            frames.push(Frame {
+                body: 0,
+                pose: Pose::ORIGIN,
+                root: 0,
+                mass: 0.0,
+                center: [0.0; 3],
+                tree_mass: 0.0,
+            });
             continue;
         }
         let parent = &frames[body.parent];
@@ -315,7 +329,8 @@ fn moving_bodies(model: &Model) -> (Vec<MovingBody>, Vec<Frame>) {
             (joint, freedom) = (joint + count, freedom + size);
             (index, Pose::ORIGIN)
         };
-        frames.push(Frame { body: moving, pose, root, mass: body.mass, center: body.center });
+        frames.push(Frame { body: moving, pose, root, mass: body.mass, center: body.center, tree_mass: 0.0 });
+        frames[root].tree_mass += body.mass;
     }
     for b in (0..bodies.len()).rev() {
         bodies[b].subtree_mass += bodies[b].mass.mass;

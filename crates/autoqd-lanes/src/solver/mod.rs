@@ -4,6 +4,7 @@
 //! the result agrees with libmujoco's to rounding as long as both stop after the same iteration: the stopping rules
 //! are libmujoco 3.17's, with its scale 1 / trace(M).
 
+mod hessian;
 mod islands;
 mod line_search;
 
@@ -12,8 +13,8 @@ use crate::constraint::{Contacts, Limits, times};
 use crate::extra::Part;
 use crate::kernels::Kernels;
 use crate::packed;
-use crate::pattern::Pattern;
 use crate::simd::{Lane, Mask};
+pub(crate) use hessian::Hessian;
 use islands::Islands;
 
 /// Quantities of the smooth dynamics the solver starts from.
@@ -49,6 +50,7 @@ impl<F: Lane> Smooth<F> {
 /// Work space of the solver.
 pub(crate) struct Newton<F> {
     pub(crate) islands: Islands<F>,
+    /// Factors of the Hessian.
     hessian: Vec<F>,
     inverse_diagonal: Vec<F>,
     gradient: Vec<F>,
@@ -138,7 +140,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             if !running.any() || iteration >= model.options.iterations {
                 return;
             }
-            let decrement = self.newton_direction() * half_scale;
+            let decrement = self.newton_direction(running) * half_scale;
             let converged = decrement.lt(tolerance);
             let converged = if iteration == 0 { converged.and(small) } else { converged };
             running = running.and(converged.not());
@@ -174,8 +176,8 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         }
         let (slots, jacobians) = self.contacts.with_jacobians();
         for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(warm.len())) {
-            let at_warm = times(jacobian, slot.friction, warm);
-            let at_smooth = times(jacobian, slot.friction, free);
+            let at_warm = times(slot, jacobian, warm);
+            let at_smooth = times(slot, jacobian, free);
             let weight = slot.weight * half;
             for i in 0..Contacts::<F, D>::ROWS {
                 let weight = Contacts::<F, D>::multiplied(i, weight);
@@ -234,7 +236,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             }
             let normal = (f[0] + f[1]) + (f[2] + f[3]);
             let tangents = [mu * (f[0] - f[1]), mu * (f[2] - f[3])];
-            for (j, x) in jacobian.iter().zip(&mut *force) {
+            let mut touched = slot.touched;
+            while touched != 0 {
+                let k = touched.trailing_zeros() as usize;
+                touched &= touched - 1;
+                let (j, x) = (&jacobian[k], &mut force[k]);
                 let mut sum = *x;
                 for i in (1..D).rev() {
                     sum = j[i].mul_add(tangents[i - 1], sum);
@@ -274,57 +280,28 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         packed::dot(&newton.direction, &newton.gradient)
     }
 
-    /// The direction p = -H^-1 g; returns g' H^-1 g.
+    /// The direction p = -H^-1 g in the running lanes; returns g' H^-1 g.
     #[inline(always)]
-    fn newton_direction(&mut self) -> F {
-        let model = self.model;
-        // A full matrix gives the same bits where it has the tree's entries: the others add exact zeros.
-        let couples = self.contacts.couples_branches || model.rows_couple_branches;
-        let pattern = if couples { &model.full } else { &model.tree };
-        self.assemble(pattern);
+    fn newton_direction(&mut self, running: F::Mask) -> F {
+        let pattern = Hessian::pattern(self.model, self.contacts);
         let newton = &mut *self.newton;
-        let entries = pattern.entries();
-        F::factor(pattern, &mut newton.hessian[..entries], &mut newton.inverse_diagonal);
+        F::factor_hessian(Hessian {
+            model: self.model,
+            mass: &self.smooth.mass,
+            limits: self.limits,
+            contacts: self.contacts,
+            running,
+            factors: &mut newton.hessian,
+            inverse_diagonal: &mut newton.inverse_diagonal,
+        });
         newton.direction.copy_from_slice(&newton.gradient);
-        F::solve(pattern, &newton.hessian[..entries], &newton.inverse_diagonal, &mut newton.direction);
+        let factors = &newton.hessian[..pattern.entries()];
+        F::solve(pattern, factors, &newton.inverse_diagonal, &mut newton.direction);
         let decrement = packed::dot(&newton.direction, &newton.gradient);
         for p in &mut newton.direction {
             *p = -*p;
         }
         decrement
-    }
-
-    /// H = M + sum over acting rows of D J' J.
-    #[inline(always)]
-    fn assemble(&mut self, pattern: &Pattern) {
-        let hessian = &mut self.newton.hessian[..pattern.entries()];
-        let zero = F::zero();
-        copy_into(&self.model.tree, &self.smooth.mass, pattern, hessian);
-        let (slots, jacobians) = self.contacts.with_jacobians();
-        for (slot, jacobian) in slots.iter().zip(jacobians.chunks_exact(pattern.size())) {
-            if !zero.lt(slot.curvature[0]).any() {
-                continue;
-            }
-            let mut touched = slot.touched;
-            while touched != 0 {
-                let k = touched.trailing_zeros() as usize;
-                touched &= touched - 1;
-                let column = curved(&slot.curvature, &jacobian[k]);
-                let row = &mut hessian[pattern.row(k)];
-                let columns = pattern.columns(k);
-                for (x, &i) in row.iter_mut().zip(columns) {
-                    *x = add_product(*x, &column, &jacobian[i]);
-                }
-                row[columns.len()] = add_product(row[columns.len()], &column, &jacobian[k]);
-            }
-        }
-        for row in self.limits.rows() {
-            let diagonal = &mut hessian[pattern.diagonal(row.freedom)];
-            *diagonal = *diagonal + row.weight.keep(row.residual.lt(zero));
-        }
-        if self.model.has_extra() {
-            F::extra(&mut self.contacts.extra, Part::Assemble { pattern, hessian });
-        }
     }
 
     /// Moves along the direction to the minimum in the running lanes; returns the decrease of the cost.
@@ -338,7 +315,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         }
         let (slots, jacobians) = self.contacts.with_jacobians();
         for (slot, jacobian) in slots.iter_mut().zip(jacobians.chunks_exact(direction.len())) {
-            slot.slopes = times(jacobian, slot.friction, direction);
+            slot.slopes = times(slot, jacobian, direction);
         }
         let extra = self.model.has_extra();
         if extra {
@@ -401,44 +378,4 @@ fn add_cost<F: Lane>(cost: F, weight: F, z: F) -> F {
 fn add_change<F: Lane>(change: F, weight: F, old: F, new: F) -> F {
     let (old, new) = (old.min(F::zero()), new.min(F::zero()));
     weight.mul_add(new * new - old * old, change)
-}
-
-/// x + a . b
-#[inline(always)]
-fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
-    let mut sum = x;
-    for i in (0..D).rev() {
-        sum = a[i].mul_add(b[i], sum);
-    }
-    sum
-}
-
-/// The inertia matrix in a pattern that may have more entries.
-#[inline(always)]
-fn copy_into<F: Lane>(tree: &Pattern, mass: &[F], pattern: &Pattern, out: &mut [F]) {
-    if out.len() == mass.len() {
-        out.copy_from_slice(mass);
-        return;
-    }
-    out.fill(F::zero());
-    for k in 0..tree.size() {
-        let (start, source) = (pattern.start(k), tree.start(k));
-        for (c, &i) in tree.columns(k).iter().enumerate() {
-            // The full pattern has column i at place i.
-            out[start + i] = mass[source + c];
-        }
-        out[pattern.diagonal(k)] = mass[tree.diagonal(k)];
-    }
-}
-
-/// The curvature matrix of a contact times one column of its Jacobian.
-#[inline(always)]
-fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
-    let normal = w[1].mul_add(j[1], w[0] * j[0]);
-    let first = w[2].mul_add(j[1], w[1] * j[0]);
-    if D == 2 {
-        [normal, first, F::zero()]
-    } else {
-        [w[3].mul_add(j[D - 1], normal), first, w[4].mul_add(j[D - 1], w[3] * j[0])]
-    }
 }

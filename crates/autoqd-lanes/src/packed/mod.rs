@@ -4,6 +4,8 @@
 //! constant of the functions below, one instance of which is compiled per size. The order of operations on every entry
 //! does not depend on the size.
 
+pub(crate) mod branches;
+
 use crate::pattern::{LARGEST_TRUNK, Pattern};
 use crate::simd::Lane;
 
@@ -26,6 +28,25 @@ macro_rules! with_trunk {
 #[inline(always)]
 pub(crate) fn factor<F: Lane>(pattern: &Pattern, a: &mut [F], inverse_diagonal: &mut [F]) {
     with_trunk!(pattern, factor_from(a, inverse_diagonal));
+}
+
+/// The factors of a matrix that stays as it is; their diagonal is undefined.
+#[inline(always)]
+pub(crate) fn factors_of<F: Lane>(
+    pattern: &Pattern,
+    matrix: &[F],
+    factors: &mut [F],
+    inverse_diagonal: &mut [F],
+) {
+    match (pattern.trunk(), pattern.branch()) {
+        (6, Some(2)) => branches::factor::<F, 6, 2>(pattern, matrix, &(), factors, inverse_diagonal),
+        (6, Some(3)) => branches::factor::<F, 6, 3>(pattern, matrix, &(), factors, inverse_diagonal),
+        (3, Some(3)) => branches::factor::<F, 3, 3>(pattern, matrix, &(), factors, inverse_diagonal),
+        _ => {
+            factors.copy_from_slice(matrix);
+            factor(pattern, factors, inverse_diagonal);
+        }
+    }
 }
 
 /// Solves A x = b in place, with the factors of A.
@@ -89,12 +110,18 @@ fn factor_from<F: Lane, const T: usize>(pattern: &Pattern, a: &mut [F], inverse_
             *x = *x * inverse;
         }
     }
-    eliminate::<F, T, 5>(&mut trunk, inverse_diagonal);
-    eliminate::<F, T, 4>(&mut trunk, inverse_diagonal);
-    eliminate::<F, T, 3>(&mut trunk, inverse_diagonal);
-    eliminate::<F, T, 2>(&mut trunk, inverse_diagonal);
-    eliminate::<F, T, 1>(&mut trunk, inverse_diagonal);
-    eliminate::<F, T, 0>(&mut trunk, inverse_diagonal);
+    factor_trunk(&mut trunk, a, inverse_diagonal);
+}
+
+/// Factors the trunk, from which all other rows are eliminated.
+#[inline(always)]
+fn factor_trunk<F: Lane, const T: usize>(trunk: &mut [[F; T]; T], a: &mut [F], inverse_diagonal: &mut [F]) {
+    eliminate::<F, T, 5>(trunk, inverse_diagonal);
+    eliminate::<F, T, 4>(trunk, inverse_diagonal);
+    eliminate::<F, T, 3>(trunk, inverse_diagonal);
+    eliminate::<F, T, 2>(trunk, inverse_diagonal);
+    eliminate::<F, T, 1>(trunk, inverse_diagonal);
+    eliminate::<F, T, 0>(trunk, inverse_diagonal);
     for i in 0..T {
         for j in 0..T {
             if j <= i {
