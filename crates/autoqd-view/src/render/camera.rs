@@ -87,7 +87,7 @@ pub struct View {
 }
 
 /// Share of the picture's height and width that the body may fill.
-const FILL: f64 = 0.8;
+const FILL: f64 = 0.88;
 
 impl View {
     /// Looks from the side at bodies that stay in a vertical plane, from above at those that stay in a
@@ -95,7 +95,8 @@ impl View {
     /// that nothing is ever cut off.
     pub fn of(replay: &Replay, aspect: f64) -> Self {
         let [_, (front, back), (bottom, top)] = ranges(replay);
-        let thin = 0.02 * body_size(replay);
+        let solids = Balls::of(replay);
+        let thin = 0.02 * body_size(replay, &solids);
         let (azimuth, elevation): (f64, f64) = match (back - front < thin, top - bottom < thin) {
             (_, true) => (-80.0, 52.0),
             (true, false) => (-78.0, 11.0),
@@ -104,8 +105,9 @@ impl View {
         let (azimuth, elevation) = (azimuth.to_radians(), elevation.to_radians());
         let flat = elevation.cos();
         let direction = v3(flat * azimuth.cos(), flat * azimuth.sin(), elevation.sin());
-        let (zoom, targets) = (0.3, targets(replay));
-        let distance = distance_that_fits(replay, &targets, direction, zoom, aspect);
+        let (zoom, mut targets) = (0.3, targets(replay, &solids));
+        solids.center(replay, &mut targets, direction);
+        let distance = solids.distance_that_fits(replay, &targets, direction, zoom, aspect);
         Self { offset: direction * distance, zoom, targets }
     }
 
@@ -120,37 +122,84 @@ fn is_framed(shape: &Shape) -> bool {
     shape.kind != ShapeKind::Plane && !(shape.kind == ShapeKind::Mesh && shape.body == "world")
 }
 
-/// Balls that hold the ends of every solid of a frame.
-fn balls(replay: &Replay, frame: usize) -> impl Iterator<Item = (V3, f64)> {
-    let shapes = replay.scene.shapes.iter().zip(replay.poses(frame));
-    let solids = shapes.filter(|(shape, _)| is_framed(shape));
-    solids.flat_map(|(shape, pose)| {
-        let [a, b, c] = shape.size;
-        let (half, radius) = match shape.kind {
-            ShapeKind::Capsule | ShapeKind::Cylinder => (b, a),
-            ShapeKind::Sphere => (0.0, a),
-            ShapeKind::Ellipsoid => (0.0, a.max(b).max(c)),
-            _ => (0.0, v3(a, b, c).length()),
-        };
-        let axis = Frame::from(pose).z() * half;
-        let center = V3::from(pose.position);
-        [(center + axis, radius), (center - axis, radius)]
-    })
-}
+/// Balls that hold every solid, in the frames of the shapes.
+struct Balls(Vec<Vec<(V3, f64)>>);
 
-/// From how far away every ball of every frame lies within the picture.
-fn distance_that_fits(replay: &Replay, targets: &[V3], back: V3, zoom: f64, aspect: f64) -> f64 {
-    let camera = Camera::new(back, v3(0.0, 0.0, 0.0), zoom);
-    let mut distance: f64 = 0.05 / zoom;
-    for frame in sample(replay) {
-        for (center, radius) in balls(replay, frame) {
-            let from = center - targets[frame];
-            let side = (from.dot(camera.right).abs() + radius) / aspect;
-            let up = from.dot(camera.up).abs() + radius;
-            distance = distance.max(side.max(up) / (FILL * zoom) - from.dot(camera.forward));
+impl Balls {
+    fn of(replay: &Replay) -> Self {
+        let balls = |shape: &Shape| if is_framed(shape) { balls_of(shape) } else { Vec::new() };
+        Self(replay.scene.shapes.iter().map(balls).collect())
+    }
+
+    /// Those of a frame, in the world.
+    fn at(&self, replay: &Replay, frame: usize) -> impl Iterator<Item = (V3, f64)> {
+        let shapes = self.0.iter().zip(replay.poses(frame));
+        shapes.flat_map(|(balls, pose)| {
+            let frame = Frame::from(pose);
+            balls.iter().map(move |&(at, radius)| (frame.point(at), radius))
+        })
+    }
+
+    /// Moves the targets across the view so that what is seen over all frames is in the middle.
+    fn center(&self, replay: &Replay, targets: &mut [V3], back: V3) {
+        let camera = Camera::new(back, v3(0.0, 0.0, 0.0), 1.0);
+        for axis in [camera.right, camera.up] {
+            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+            for frame in sample(replay) {
+                for (center, radius) in self.at(replay, frame) {
+                    let across = (center - targets[frame]).dot(axis);
+                    (low, high) = (low.min(across - radius), high.max(across + radius));
+                }
+            }
+            if low < high {
+                targets.iter_mut().for_each(|target| *target = *target + axis * (0.5 * (low + high)));
+            }
         }
     }
-    distance
+
+    /// From how far away every ball of every frame lies within the picture.
+    fn distance_that_fits(&self, replay: &Replay, targets: &[V3], back: V3, zoom: f64, aspect: f64) -> f64 {
+        let camera = Camera::new(back, v3(0.0, 0.0, 0.0), zoom);
+        let mut distance: f64 = 0.05 / zoom;
+        for frame in sample(replay) {
+            for (center, radius) in self.at(replay, frame) {
+                let from = center - targets[frame];
+                let side = (from.dot(camera.right).abs() + radius) / aspect;
+                let up = from.dot(camera.up).abs() + radius;
+                distance = distance.max(side.max(up) / (FILL * zoom) - from.dot(camera.forward));
+            }
+        }
+        distance
+    }
+}
+
+/// The ends of a round shape, the corners of any other.
+fn balls_of(shape: &Shape) -> Vec<(V3, f64)> {
+    let [a, b, c] = shape.size;
+    match shape.kind {
+        ShapeKind::Capsule => vec![(v3(0.0, 0.0, b), a), (v3(0.0, 0.0, -b), a)],
+        ShapeKind::Sphere => vec![(v3(0.0, 0.0, 0.0), a)],
+        ShapeKind::Ellipsoid | ShapeKind::Box => corners([-a, -b, -c], [a, b, c]),
+        ShapeKind::Cylinder => corners([-a, -a, -b], [a, a, b]),
+        _ => match &shape.mesh {
+            Some(mesh) if !mesh.vertices.is_empty() => {
+                let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+                for vertex in &mesh.vertices {
+                    for k in 0..3 {
+                        let x = f64::from(vertex[k]);
+                        (low[k], high[k]) = (low[k].min(x), high[k].max(x));
+                    }
+                }
+                corners(low, high)
+            }
+            _ => vec![(v3(0.0, 0.0, 0.0), v3(a, b, c).length())],
+        },
+    }
+}
+
+fn corners(low: [f64; 3], high: [f64; 3]) -> Vec<(V3, f64)> {
+    let end = |corner: usize, k: usize| if corner >> k & 1 == 0 { low[k] } else { high[k] };
+    (0..8).map(|corner| (v3(end(corner, 0), end(corner, 1), end(corner, 2)), 0.0)).collect()
 }
 
 /// Where the middles of the shapes are along each axis of the world, over a sample of frames.
@@ -168,9 +217,9 @@ fn ranges(replay: &Replay) -> [(f64, f64); 3] {
 }
 
 /// Largest distance of any part of the body from the shape that is followed, at the start.
-fn body_size(replay: &Replay) -> f64 {
+fn body_size(replay: &Replay, solids: &Balls) -> f64 {
     let center = V3::from(replay.poses(0)[replay.scene.follow].position);
-    balls(replay, 0).map(|(at, radius)| (at - center).length() + radius).fold(0.05, f64::max)
+    solids.at(replay, 0).map(|(at, radius)| (at - center).length() + radius).fold(0.05, f64::max)
 }
 
 fn sample(replay: &Replay) -> impl Iterator<Item = usize> + use<> {
@@ -180,13 +229,16 @@ fn sample(replay: &Replay) -> impl Iterator<Item = usize> + use<> {
 
 /// The path of the followed shape, smoothed over half a second; its height is the middle of all heights, so that a
 /// jump is seen as a jump.
-fn targets(replay: &Replay) -> Vec<V3> {
+fn targets(replay: &Replay, solids: &Balls) -> Vec<V3> {
     let frames = replay.frames();
     let path: Vec<V3> =
         (0..frames).map(|f| V3::from(replay.poses(f)[replay.scene.follow].position)).collect();
-    let ends = sample(replay).flat_map(|f| balls(replay, f)).map(|(at, r)| (at.z - r, at.z + r));
-    let (low, high) =
-        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), (low, high)| (l.min(low), h.max(high)));
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for frame in sample(replay) {
+        for (at, radius) in solids.at(replay, frame) {
+            (low, high) = (low.min(at.z - radius), high.max(at.z + radius));
+        }
+    }
     let height = if low <= high { 0.5 * (low + high) } else { 0.0 };
     let window = (0.25 / replay.seconds_per_frame().max(1e-3)).round() as usize;
     let smooth = |f: usize| {

@@ -100,6 +100,11 @@ impl Frame {
         self.axes[2]
     }
 
+    /// A point of this frame in the world.
+    pub fn point(&self, p: V3) -> V3 {
+        self.origin + self.turn(p)
+    }
+
     /// A direction of this frame in the world.
     #[inline]
     pub fn turn(&self, d: V3) -> V3 {

@@ -19,10 +19,13 @@ export function position(replay, frame, shape) {
   return [replay.frames[o], replay.frames[o + 1], replay.frames[o + 2]];
 }
 
+/** Whether a shape has to be in the picture: all but the floor and terrain. */
+const isFramed = (shape) => shape.kind !== "plane" && !(shape.kind === "mesh" && shape.body === "world");
+
 /** Body-relative numbers of a replay that never change: chosen from the frames that are there. */
 export function viewOf(replay) {
   const { scene, count } = replay;
-  const solid = scene.shapes.map((s) => s.kind !== "plane");
+  const solid = scene.shapes.map(isFramed);
   let reach = 0.05;
   const low = [Infinity, Infinity, Infinity];
   const high = [-Infinity, -Infinity, -Infinity];
@@ -52,7 +55,7 @@ export function middleOf(replay, frame) {
   let low = Infinity;
   let high = -Infinity;
   replay.scene.shapes.forEach((shape, s) => {
-    if (shape.kind === "plane") return;
+    if (!isFramed(shape)) return;
     const z = replay.frames[at(replay, frame, s) + 2];
     low = Math.min(low, z);
     high = Math.max(high, z);
