@@ -70,5 +70,5 @@ pub use registry::{canonical_name, gymnasium_id, load_task, task_files, task_nam
 pub use rng::NumpyRng;
 pub use scene::{Mesh, Pose, Scene, Shape, ShapeKind};
 pub use seed::Seed;
-pub use task::{LoadedTask, Physics, Task, TaskDigest, TaskFiles, TaskOrigin};
+pub use task::{KeptSimulator, LoadedTask, Physics, Task, TaskDigest, TaskFiles, TaskOrigin};
 pub use worlds::{SingleWorld, Worlds};

@@ -63,6 +63,11 @@ pub trait Task: Send + Sync {
         "reference simulator".to_owned()
     }
 
+    /// The physics that this one means where the task has settled it ([`KeptSimulator`]).
+    fn meant(&self, physics: Physics) -> Physics {
+        physics
+    }
+
     /// What the task can be loaded from again, here or on another machine; none for one that was made in code.
     fn origin(&self) -> Option<&TaskOrigin> {
         None
@@ -78,6 +83,67 @@ pub struct TaskOrigin {
     pub perturbation: Perturbation,
 }
 
+/// What wraps a task passes the same calls on to it.
+macro_rules! passed_on {
+    () => {
+        fn spec(&self) -> &EnvSpec {
+            self.task.spec()
+        }
+
+        fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
+            self.task.make()
+        }
+
+        fn make_pictured(&self) -> Result<Option<Box<dyn Environment>>, EnvError> {
+            self.task.make_pictured()
+        }
+
+        fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
+            self.task.make_gymnasium()
+        }
+
+        fn make_gymnasium_worlds(&self) -> Result<Box<dyn Worlds>, EnvError> {
+            self.task.make_gymnasium_worlds()
+        }
+
+        fn notices(&self) -> &[String] {
+            self.task.notices()
+        }
+
+        fn digests(&self) -> Vec<TaskDigest> {
+            self.task.digests()
+        }
+    };
+}
+
+/// A task for which `auto` means one kind of physics, whatever the program would choose: that of a run that goes on.
+pub struct KeptSimulator {
+    /// The task inside.
+    pub task: Arc<dyn Task>,
+    /// What `auto` means.
+    pub auto: Physics,
+}
+
+impl Task for KeptSimulator {
+    passed_on!();
+
+    fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
+        self.task.make_worlds(self.meant(physics))
+    }
+
+    fn physics_note(&self, physics: Physics) -> String {
+        self.task.physics_note(self.meant(physics))
+    }
+
+    fn meant(&self, physics: Physics) -> Physics {
+        if physics == Physics::Auto { self.auto } else { physics }
+    }
+
+    fn origin(&self) -> Option<&TaskOrigin> {
+        self.task.origin()
+    }
+}
+
 /// A task that knows what it was loaded from, and is otherwise the task inside.
 pub struct LoadedTask {
     /// The task inside.
@@ -87,40 +153,18 @@ pub struct LoadedTask {
 }
 
 impl Task for LoadedTask {
-    fn spec(&self) -> &EnvSpec {
-        self.task.spec()
-    }
-
-    fn make(&self) -> Result<Box<dyn Environment>, EnvError> {
-        self.task.make()
-    }
-
-    fn make_pictured(&self) -> Result<Option<Box<dyn Environment>>, EnvError> {
-        self.task.make_pictured()
-    }
+    passed_on!();
 
     fn make_worlds(&self, physics: Physics) -> Result<Box<dyn Worlds>, EnvError> {
         self.task.make_worlds(physics)
     }
 
-    fn make_gymnasium(&self) -> Result<Box<dyn Environment>, EnvError> {
-        self.task.make_gymnasium()
-    }
-
-    fn make_gymnasium_worlds(&self) -> Result<Box<dyn Worlds>, EnvError> {
-        self.task.make_gymnasium_worlds()
-    }
-
-    fn notices(&self) -> &[String] {
-        self.task.notices()
-    }
-
-    fn digests(&self) -> Vec<TaskDigest> {
-        self.task.digests()
-    }
-
     fn physics_note(&self, physics: Physics) -> String {
         self.task.physics_note(physics)
+    }
+
+    fn meant(&self, physics: Physics) -> Physics {
+        self.task.meant(physics)
     }
 
     fn origin(&self) -> Option<&TaskOrigin> {

@@ -46,7 +46,7 @@ impl Job {
             files: Vec::new(),
             digests: task.digests(),
             policy: context.policy.to_json().to_string(),
-            physics: context.physics,
+            physics: task.meant(context.physics),
             physics_note: task.physics_note(context.physics),
             origin,
         };

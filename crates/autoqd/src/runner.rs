@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use autoqd_env::{Perturbation, Task, TaskDigest};
+use autoqd_env::{KeptSimulator, Perturbation, Physics, Task, TaskDigest};
 use toml::{Table, Value};
 
 use crate::Error;
@@ -16,7 +16,7 @@ use crate::parts::Parts;
 use crate::registry::{MethodKind, Registry, TrainerContext};
 use crate::run_folder::{
     CHECKPOINT_FILE, Checkpoint, KeptTask, Machine, RunFolder, RunFolderError, RunLogs, TensorFile,
-    TimingRow, read_config, read_timing, unix_time,
+    TimingRow, read_config, read_machines, read_timing, unix_time,
 };
 use crate::search::Search;
 use crate::trainer::{Iteration, Trainer};
@@ -72,6 +72,7 @@ impl Runner {
             check_resume(&loaded.config, &config)?;
         }
         let task = task_to_resume(&folder, &config, changes.own_task, registry)?;
+        let task = on_the_simulator_of(path, task)?;
         let mut trainer = trainer_in(config, task, registry)?;
         let mut notices = Vec::new();
         if let Some(mut loaded) = loaded {
@@ -266,6 +267,21 @@ impl Runner {
 fn machine_of(trainer: &dyn Trainer) -> Machine {
     let inexact = trainer.evaluator().and_then(Evaluator::inexact);
     Machine { inexact, ..Machine::this(trainer.iteration(), &trainer.physics_note()) }
+}
+
+/// The task on the simulator that the run was computed with: a later program, or another CPU, may choose another one by
+/// itself, and an archive must not hold returns of both.
+fn on_the_simulator_of(path: &Path, task: Arc<dyn Task>) -> Result<Arc<dyn Task>, Error> {
+    let machines = read_machines(path)?;
+    let Some(last) = machines.last() else { return Ok(task) };
+    let is = |physics: &Physics| Machine::this(0, &task.physics_note(*physics)).simulator == last.simulator;
+    if is(&Physics::Auto) {
+        return Ok(task);
+    }
+    Ok(match [Physics::Reference, Physics::Lanes].into_iter().find(is) {
+        Some(auto) => Arc::new(KeptSimulator { task, auto }),
+        None => task,
+    })
 }
 
 /// The note about a checkpoint that holds parts of a later version.

@@ -227,3 +227,52 @@ fn help_reference_page_and_key_list_cover_registered_parts() {
     assert!(page.contains("## [stretch]\n\nSettings of `method = \"stretched\"`.\n"), "{page}");
     assert!(page.contains("* `\"stretched\"`: The task's measures, stretched."));
 }
+
+/// A program whose `auto` means some physics for the pendulum.
+#[cfg(feature = "mujoco")]
+fn program(auto: autoqd_env::Physics) -> Registry {
+    let mut registry = Registry::default();
+    registry.register_task("my-pendulum", move |perturbation| {
+        let task = Arc::new(autoqd_env::LocomotionTask::builtin("inverted-pendulum", perturbation)?);
+        Ok(Arc::new(autoqd_env::KeptSimulator { task, auto }) as Arc<dyn Task>)
+    });
+    registry
+}
+
+#[cfg(feature = "mujoco")]
+#[test]
+fn a_run_begun_on_libmujoco_goes_on_there_when_auto_has_come_to_mean_lanes() {
+    use autoqd_env::Physics;
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    for (name, stop) in [("whole", 4), ("halves", 2)] {
+        let (path, before) = (folder.path().join(name), program(Physics::Reference));
+        let settings = [
+            "task=my-pendulum",
+            "method=autoqd",
+            "emitter=csa",
+            "evaluator=local",
+            "update_schedule=[2]",
+            "bounds=auto",
+            &format!("iterations={stop}"),
+        ];
+        let mut layers = Layers::new(&before).preset("quick").unwrap();
+        for setting in settings.iter().chain(&["batch_size=4", "episodes=1"]) {
+            layers = layers.set(setting).unwrap();
+        }
+        let config = layers.build().unwrap();
+        let task = before.task(&config.task, &config.perturbation).unwrap();
+        let config = config.resolve(&task.spec().into(), &before).unwrap();
+        let mut runner = Runner::create(&path, config, &before).unwrap();
+        runner.run(Limits::default(), &|| false, &mut Nobody).unwrap();
+        drop(runner);
+        if stop < 4 {
+            let changes = Changes { iterations: Some(4), ..Changes::default() };
+            let mut runner = Runner::resume(&path, changes, &program(Physics::Lanes)).unwrap();
+            assert_eq!(runner.trainer().physics_note(), "libmujoco");
+            runner.run(Limits::default(), &|| false, &mut Nobody).unwrap();
+        }
+        bytes.push(std::fs::read(path.join("archive.parquet")).unwrap());
+    }
+    assert_eq!(bytes[0], bytes[1]);
+}
