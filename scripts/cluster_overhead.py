@@ -7,6 +7,10 @@ Both sides do the same search with the same number of workers. The processor tim
 it has started, Ray's own processes among it, from the end of the first iteration to the end of the last, so that neither
 starting nor loading counts. What CPU time does not show is waiting: the times by the clock are printed too, and mean
 something on a machine that does nothing else.
+
+Ray's processes take their share of a processor whether there is work or not, so that they take the more of it for an iteration the
+longer the search waits for processors that others hold. That share is measured after each search, while its workers are idle, and
+the last ratio is without what it took in the time that was waited: what a machine gives that does nothing else.
 """
 
 import argparse
@@ -41,8 +45,8 @@ def processor_seconds():
 
 
 def once(task, settings, workers, engine):
-    """CPU and wall seconds per iteration after the first, and the archive."""
-    marks = []
+    """CPU and wall seconds per iteration after the first, the archive, and the share of a processor that idling takes."""
+    marks, idle = [], 0.0
 
     def mark(report):
         marks.append((processor_seconds(), time.perf_counter()))
@@ -54,13 +58,27 @@ def once(task, settings, workers, engine):
             with local_cluster.start(nodes=1, cpus=workers) as cluster:
                 autoqd.run(task, out=f"{folder}/run", progress=False, callbacks=[mark], engine=engine, address=cluster.address,
                            **settings)
+                idle = idling()
                 _ray.disconnect()
         archive = pathlib.Path(f"{folder}/run/archive.parquet").read_bytes()
         notices = pathlib.Path(f"{folder}/run/notices.log")
         if notices.exists():
             print("".join(f"  {line}\n" for line in notices.read_text().splitlines() if "issued again" in line), end="")
     count = len(marks) - 1
-    return (marks[-1][0] - marks[0][0]) / count, (marks[-1][1] - marks[0][1]) / count, archive
+    return (marks[-1][0] - marks[0][0]) / count, (marks[-1][1] - marks[0][1]) / count, archive, idle
+
+
+def idling():
+    """The share of a processor that all processes take while the workers wait for the next search."""
+    time.sleep(1.0)
+    began, before = time.perf_counter(), processor_seconds()
+    time.sleep(0.7 * _ray.IDLE)
+    return (processor_seconds() - before) / (time.perf_counter() - began)
+
+
+def without_waiting(spent, wall, idle, workers):
+    """CPU seconds of an iteration on a machine where `workers` processors are free."""
+    return (spent - idle * wall) / (1 - idle / workers)
 
 
 def main():
@@ -72,15 +90,18 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     settings = dict(preset=options.preset, iterations=options.iterations)
-    ratios = []
+    ratios, free = [], []
     for number in range(options.rounds):
         here = once(options.task, settings, options.workers, None)
         there = once(options.task, settings, options.workers, "ray")
         assert here[2] == there[2], "the archives differ"
-        ratios.append(there[0] / here[0])
-        print(f"round {number + 1}: {here[0]:.2f} s of CPU time per iteration in this process, {there[0]:.2f} s with Ray: "
-              f"{ratios[-1]:.3f} times; wall {here[1]:.2f} and {there[1]:.2f} s", flush=True)
-    print(f"median {statistics.median(ratios):.3f}")
+        spent, wall, _, idle = there
+        ratios.append(spent / here[0])
+        free.append(without_waiting(spent, wall, idle, options.workers) / here[0])
+        print(f"round {number + 1}: {here[0]:.2f} s of CPU time per iteration in this process, {spent:.2f} s with Ray: "
+              f"{ratios[-1]:.3f} times; wall {here[1]:.2f} and {wall:.2f} s; idle, Ray takes {100 * idle:.1f} % of a CPU; "
+              f"without waiting {free[-1]:.3f} times", flush=True)
+    print(f"median {statistics.median(ratios):.3f}, without waiting {statistics.median(free):.3f}")
 
 
 if __name__ == "__main__":

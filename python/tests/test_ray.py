@@ -17,6 +17,8 @@ from conftest import SMALL
 from environments import Point
 
 pytest.importorskip("ray")
+# Ray's workers give way to everything else on a machine; the tests are not to wait for a time when there is nothing else.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,24 @@ def workers(state=None):
 @pytest.mark.parametrize("method", ["autoqd", "regular", "aurora", "pga-me"])
 def test_every_method_finds_the_same_bytes(cluster, tmp_path, method):
     both(cluster, tmp_path, method=method, iterations=4, chunk=7)
+
+
+def test_chunks_fill_the_lanes_of_a_simulator_unless_that_makes_workers_wait(cluster):
+    members = _ray.connect(cluster.address)
+    work = members.job("point-maze", b"", "")
+    while not (workers := len(members.members)):
+        members.tend()
+    # As few as a worker has in a sixteenth of the iteration.
+    few = -(-320 // (16 * workers))
+    for seconds, least in [(0.05, min(8, few)), (0.3, 1), (10.0, 1)]:
+        work._rates.clear()
+        work._rates.append(seconds)
+        lengths = work.plan(320)
+        assert sum(lengths) == 320 and lengths[0] == max(lengths)
+        assert lengths[-1] >= least / 2 and lengths[0] * seconds <= 20.0
+    members.chunk = 7
+    assert work.plan(30) == [7, 7, 7, 7, 2]
+    members.release()
 
 
 def test_chunks_and_nodes_that_join_or_are_lost_change_nothing(cluster, tmp_path):

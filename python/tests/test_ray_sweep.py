@@ -14,6 +14,8 @@ import pytest
 from autoqd import local_cluster
 
 pytest.importorskip("ray")
+# Ray's workers give way to everything else on a machine; the tests are not to wait for a time when there is nothing else.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 SWEEP = """
 about = "A sweep for tests"

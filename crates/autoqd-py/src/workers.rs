@@ -19,12 +19,16 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Answerer>()
 }
 
+/// Requests of a worker in an evaluation, about; the last ones are of one candidate, so that workers end together.
+const REQUESTS: usize = 8;
+
 /// Sends candidates to worker processes, each with as many of them as it can do next.
 ///
 /// The answer is the same for any number of workers: an episode depends on nothing but its parameters and seed.
 pub struct ProcessEvaluator {
     /// `autoqd._workers.Pool`.
     pool: Py<PyAny>,
+    workers: usize,
     task: String,
 }
 
@@ -37,10 +41,20 @@ impl ProcessEvaluator {
             let pool = PyModule::import(py, "autoqd._workers")?.getattr("Pool")?;
             Ok(pool.call1((&task, policy, workers))?.unbind())
         });
-        Ok(Self { pool: pool.map_err(raised)?, task })
+        Ok(Self { pool: pool.map_err(raised)?, workers, task })
     }
 
-    /// The requests, each of one candidate, answered in their order.
+    /// Numbers of candidates that requests have, so many in all.
+    fn lengths(&self, candidates: usize) -> impl Iterator<Item = usize> {
+        let (share, mut left) = (REQUESTS * self.workers, candidates);
+        std::iter::from_fn(move || {
+            let length = left.div_ceil(share);
+            left -= length;
+            (length > 0).then_some(length)
+        })
+    }
+
+    /// The requests, answered in their order.
     fn answers(&self, requests: Vec<Vec<u8>>) -> PyResult<Vec<Vec<u8>>> {
         Python::attach(|py| {
             let requests: Vec<_> = requests.iter().map(|request| PyBytes::new(py, request)).collect();
@@ -52,16 +66,18 @@ impl ProcessEvaluator {
 
 impl Evaluator for ProcessEvaluator {
     fn evaluate(&self, candidates: Candidates<'_>, probes: &[Probe]) -> Result<Vec<Evaluation>, Error> {
-        let episodes = candidates.episodes;
-        let request = |i: usize| {
-            let one = Candidates {
-                parameters: candidates.row(i),
-                seeds: &candidates.seeds[i * episodes..][..episodes],
+        let (dimension, episodes) = (candidates.dimension, candidates.episodes);
+        let mut first = 0;
+        let request = |length: usize| {
+            let part = Candidates {
+                parameters: &candidates.parameters[first * dimension..][..length * dimension],
+                seeds: &candidates.seeds[first * episodes..][..length * episodes],
                 ..candidates
             };
-            wire::Request::new(one, probes).to_bytes()
+            first += length;
+            wire::Request::new(part, probes).to_bytes()
         };
-        let requests = (0..candidates.len()).map(request).collect::<Result<Vec<_>, Error>>()?;
+        let requests = self.lengths(candidates.len()).map(request).collect::<Result<Vec<_>, Error>>()?;
         let answers = self.answers(requests).map_err(raised)?;
         let mut evaluations = Vec::with_capacity(candidates.len());
         for answer in answers {
