@@ -100,3 +100,46 @@ fn nearly_parallel_capsules_of_the_hopper_agree() {
     assert!(parallel > 500, "{parallel} times parallel");
     assert!(worst <= 1e-9, "{worst:e}");
 }
+
+/// Convex shapes on arms that swing into each other and over a tilted plane, slowly and fast, near and far.
+const CONVEX: &str = r#"<mujoco><option timestep="0.004"/>
+  <asset><mesh name="rock" vertex="0.1 0 0 -0.1 0.02 0 0 0.12 0.03 0 -0.1 0.01 0.02 0.01 0.15 0 0 -0.08"/></asset>
+  <default><geom density="300" condim="3"/><joint damping="0.2"/></default>
+  <worldbody><geom type="plane" size="5 5 1" euler="0 8 0"/>
+    <body pos="0 0 0.5"><joint name="a" axis="0 1 0"/><geom type="mesh" mesh="rock" pos="0.25 0 0"/>
+      <body pos="0.3 0 0"><joint name="b" axis="0 0 1"/><geom type="ellipsoid" size="0.05 0.08 0.12" pos="0.2 0 0"/></body></body>
+    <body pos="0 0.35 0.5"><joint name="c" axis="0 1 0"/><geom type="cylinder" size="0.06 0.1" pos="0.25 0 0"/>
+      <body pos="0.3 0 0"><joint name="d" axis="0 0 1"/><geom type="mesh" mesh="rock" pos="0.2 0 0"/></body></body>
+    <body pos="0.3 0.17 1"><freejoint/><geom type="mesh" mesh="rock"/></body>
+  </worldbody>
+  <actuator><motor joint="a"/><motor joint="b"/><motor joint="c"/><motor joint="d"/></actuator></mujoco>"#;
+
+#[test]
+fn convex_shapes_that_were_found_apart_touch_when_libmujoco_says_so() {
+    let backend = Backend::best().expect("a CPU with fused multiply-add");
+    let mut pair = SideBySide::from_mjcf(CONVEX, backend).unwrap();
+    let mut rng = stream(3);
+    let (mut touching, mut apart, mut differ, mut far) = (0, 0, 0, 0);
+    for episode in 0..6 {
+        (0..LANES).for_each(|lane| pair.reset(lane, 0.5, &mut rng));
+        for step in 0..400 {
+            if step % 20 == 0 {
+                pair.random_controls([0.1, 1.0, 4.0][episode % 3], &mut rng);
+            }
+            for (lane, deviation) in pair.step().iter().enumerate() {
+                let (mut own, theirs) = (0, pair.worlds[lane].contact().len());
+                pair.batch().contact_pairs(lane, |_| own += 1);
+                touching += usize::from(theirs > 0);
+                apart += usize::from(theirs == 0);
+                differ += usize::from(own != theirs);
+                far += usize::from(deviation.state > 1e-9);
+            }
+        }
+    }
+    let steps = touching + apart;
+    println!("{touching} of {steps} steps with contacts, {differ} with other contacts, {far} further apart");
+    assert!(touching > steps / 5 && apart > steps / 20, "{touching} and {apart}");
+    // libmujoco itself finds such contacts by an iteration whose end depends on the last bit.
+    assert!(differ * 200 < steps, "other contacts in {differ} of {steps} steps");
+    assert!(far * 10 < steps, "{far} of {steps} steps differ");
+}

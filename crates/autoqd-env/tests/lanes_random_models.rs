@@ -25,6 +25,7 @@ struct Extras {
     equalities: bool,
     activations: bool,
     gravity_compensation: bool,
+    at_sites: bool,
 }
 
 impl Extras {
@@ -43,6 +44,7 @@ impl Extras {
             equalities: has(),
             activations: has(),
             gravity_compensation: has(),
+            at_sites: has(),
         }
     }
 }
@@ -161,6 +163,13 @@ impl Generator {
         for tendon in &tendons {
             if self.chance(0.5) {
                 self.actuator(&format!("tendon=\"{tendon}\""));
+            }
+        }
+        if self.extras.at_sites {
+            for site in self.some_of(&self.named.clone()) {
+                let gear = [self.vector(2.0), self.vector(0.5)].join(" ");
+                let kind = self.pick(&["motor", "velocity kv=\"0.3\"", "position kp=\"3\" kv=\"0.2\""]);
+                let _ = write!(self.xml, "<{kind} site=\"s_{site}\" gear=\"{gear}\"/>");
             }
         }
         self.xml.push_str("</actuator></mujoco>");
@@ -498,9 +507,12 @@ fn largest(values: &[f64]) -> f64 {
 
 /// The worst of 40 steps in 8 worlds, with the number of contacts seen.
 fn check(seed: u64) -> Option<(Worst, usize)> {
-    let xml = Generator::new(seed).model();
+    check_model(seed, &Generator::new(seed).model())
+}
+
+fn check_model(seed: u64, xml: &str) -> Option<(Worst, usize)> {
     let backend = Backend::best().expect("a CPU with fused multiply-add");
-    let mut pair = match SideBySide::from_mjcf(&xml, backend) {
+    let mut pair = match SideBySide::from_mjcf(xml, backend) {
         Ok(pair) => pair,
         // A model without anything that drives or moves.
         Err(error) if error.to_string().contains("no actuators") => return None,
@@ -579,6 +591,7 @@ fn check_models(seeds: std::ops::Range<u64>) {
         all[models / 2],
         all[models - 1]
     );
+    println!("beyond {LIMIT:e} where rounding decides: {decided:#?}");
     assert!(touching * 2 > models, "most models must touch something, or the test says little");
     assert!(failures.is_empty(), "beyond {LIMIT:e}: {failures:#?}");
     assert!(decided.len() * 100 <= models, "beyond {LIMIT:e}: {decided:#?}");
@@ -596,9 +609,14 @@ fn three_hundred_random_models_agree_with_libmujoco() {
 }
 
 #[test]
-#[ignore = "a tool: prints the model of SEED and its deviations"]
+#[ignore = "a tool: prints the model of SEED, or takes that of the file MODEL, and its deviations"]
 fn explain_one_model() {
     let seed: u64 = std::env::var("SEED").expect("SEED").parse().expect("a number");
-    println!("{}", Generator::new(seed).model());
-    println!("{:?}", check(seed).map(|(worst, contacts)| (worst.deviation, worst.explanation, contacts)));
+    let xml = match std::env::var("MODEL") {
+        Ok(path) => std::fs::read_to_string(path).expect("a model"),
+        Err(_) => Generator::new(seed).model(),
+    };
+    println!("{xml}");
+    let found = check_model(seed, &xml);
+    println!("{:?}", found.map(|(worst, contacts)| (worst.deviation, worst.explanation, contacts)));
 }

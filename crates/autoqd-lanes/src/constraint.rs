@@ -352,6 +352,12 @@ impl<F: Lane, const D: usize> Contacts<F, D> {
         (s, group)
     }
 
+    /// The slots in use, and the other constraints.
+    #[inline(always)]
+    pub(crate) fn with_extra(&mut self) -> (&[Slot<F, D>], &mut Extra<F>) {
+        (&self.slots[..self.count], &mut self.extra)
+    }
+
     /// How often row `i` counts.
     #[inline(always)]
     pub(crate) fn multiplied(i: usize, weight: F) -> F {

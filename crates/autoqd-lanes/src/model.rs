@@ -313,6 +313,19 @@ pub enum Path {
     Fixed(Vec<(usize, f64)>),
     /// The way through points of bodies.
     Spatial(Vec<Waypoint>),
+    /// It has no length, and pulls with a force and a torque at a frame of a body: what an actuator on a site does.
+    Wrench {
+        /// The body.
+        body: usize,
+        /// Origin of the frame on the body.
+        position: [f64; 3],
+        /// Orientation of the frame.
+        orientation: [f64; 4],
+        /// Force per unit of pull, in the frame.
+        force: [f64; 3],
+        /// Torque per unit of pull, in the frame.
+        torque: [f64; 3],
+    },
 }
 
 /// A tendon.

@@ -3,11 +3,12 @@
 
 use crate::compile::{Bounds, Compiled, ContactLaw};
 use crate::constraint::{Contacts, Found};
+use crate::extra::clearance::Placed;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
-use crate::narrow::{GeomPose, MOST_OF_PAIR, MOST_OF_WORLD, Outside, Touching};
+use crate::narrow::{GeomPose, Outside, Touching};
 use crate::respond::lanes_of;
-use crate::simd::{LANES, Mask};
+use crate::simd::{LANES, Lane, Mask};
 use crate::vector::*;
 
 impl<F: Kernels> Spatial<F> {
@@ -18,6 +19,12 @@ impl<F: Kernels> Spatial<F> {
         for (center, bounds) in outside.centers.iter_mut().zip(&model.outside) {
             *center = place(&self.rotations[bounds.body], &bounds.center, self.positions[bounds.body]);
         }
+    }
+
+    /// The rotation of a box in the world.
+    #[inline(always)]
+    fn frame_of(&self, bounds: &Bounds) -> M3<F> {
+        turn_matrix(&self.rotations[bounds.body], &bounds.pose.rotation)
     }
 
     /// Contacts of one pair, given by the numbers of their bounds.
@@ -31,78 +38,63 @@ impl<F: Kernels> Spatial<F> {
         outside: &mut Outside<F>,
         contacts: &mut Contacts<F, 3>,
     ) {
-        let bounds = pair.map(|g| &model.outside[g]);
+        let bounds = [&model.outside[pair[0]], &model.outside[pair[1]]];
+        let offset = sub3(outside.centers[pair[1]], outside.centers[pair[0]]);
+        let margin = law.margin;
         let near = match bounds[0].plane {
             // Above the plane by more than the reach.
             Some(normal) => {
                 let up = turn(&self.rotations[bounds[0].body], &normal);
-                let offset = sub3(outside.centers[pair[1]], outside.centers[pair[0]]);
-                dot3(up, offset).lt(F::splat(bounds[1].radius + law.margin))
+                dot3(up, offset).lt(F::splat(bounds[1].radius + margin))
             }
             None => {
-                let offset = sub3(outside.centers[pair[1]], outside.centers[pair[0]]);
-                let reach = bounds[0].radius + bounds[1].radius + law.margin;
-                let near = dot3(offset, offset).lt(F::splat(reach * reach));
-                if !near.any() {
-                    return;
-                }
-                self.boxes_meet(near, bounds, offset, law.margin)
+                let reach = bounds[0].radius + bounds[1].radius + margin;
+                dot3(offset, offset).lt(F::splat(reach * reach))
             }
         };
+        if !near.any() {
+            return;
+        }
+        let frames = [self.frame_of(bounds[0]), self.frame_of(bounds[1])];
+        let place = Placed::new(&frames, offset);
+        let near = match bounds[0].plane {
+            Some(_) => place.reaches_below(near, bounds[1], margin),
+            None => place.boxes_meet(near, bounds, margin),
+        };
+        if !near.any() {
+            return;
+        }
+        let near = match &mut outside.clearances[law.pair] {
+            Some(clearance) => clearance.unsettled(near, &place),
+            None => near,
+        };
         if near.any() {
-            self.ask(near.bits(), id, law, bounds, outside, contacts);
+            self.ask(near.bits(), id, law, bounds, &frames, &place, outside, contacts);
         }
     }
 
-    /// Whether no face of one box separates it from the other.
+    /// Asks the narrow phase about some lanes.
     #[inline(always)]
-    fn boxes_meet(&self, near: F::Mask, bounds: [&Bounds; 2], offset: V3<F>, margin: f64) -> F::Mask {
-        let frames = bounds.map(|b| turn_matrix(&self.rotations[b.body], &b.pose.rotation));
-        let mut product = [F::zero(); 9];
-        for i in 0..3 {
-            for j in 0..3 {
-                product[3 * i + j] = dot3(column(&frames[0], i), column(&frames[1], j)).abs();
-            }
-        }
-        let mut meeting = near;
-        for i in 0..3 {
-            let mut first = F::splat(bounds[0].half_size[i] + margin);
-            let mut second = F::splat(bounds[1].half_size[i] + margin);
-            for j in 0..3 {
-                first = product[3 * i + j].mul_add(F::splat(bounds[1].half_size[j]), first);
-                second = product[3 * j + i].mul_add(F::splat(bounds[0].half_size[j]), second);
-            }
-            meeting = meeting.and(dot3(offset, column(&frames[0], i)).abs().le(first));
-            meeting = meeting.and(dot3(offset, column(&frames[1], i)).abs().le(second));
-        }
-        meeting
-    }
-
+    #[allow(clippy::too_many_arguments)]
     fn ask(
         &self,
         lanes: u8,
         id: usize,
         law: &ContactLaw,
         bounds: [&Bounds; 2],
+        frames: &[M3<F>; 2],
+        place: &Placed<F>,
         outside: &mut Outside<F>,
         contacts: &mut Contacts<F, 3>,
     ) {
-        let Some(narrow) = &mut outside.narrow else { return };
-        let frames = bounds.map(|b| turn_matrix(&self.rotations[b.body], &b.pose.rotation));
-        let origins =
-            bounds.map(|b| place(&self.rotations[b.body], &b.pose.position, self.positions[b.body]));
+        let origins = [self.origin_of(bounds[0]), self.origin_of(bounds[1])];
         for lane in lanes_of(lanes) {
-            let poses: [GeomPose; 2] =
-                std::array::from_fn(|g| (origins[g].map(|x| x.get(lane)), frames[g].map(|x| x.get(lane))));
-            let finite = poses.iter().all(|(x, r)| x.iter().chain(r).all(|v| v.is_finite()));
-            if !finite {
-                continue;
+            let poses = [pose_in(&origins[0], &frames[0], lane), pose_in(&origins[1], &frames[1], lane)];
+            let Some((found, clear)) = outside.look(law, poses, lane) else { continue };
+            if let Some(clearance) = &mut outside.clearances[law.pair] {
+                clearance.set(lane, place, clear);
             }
-            let count = narrow.touch(law.pair, poses, law.margin, &mut outside.found);
-            let touching = outside.found[..count].iter().filter(|t| t.distance < law.margin);
-            let room = MOST_OF_PAIR.min(MOST_OF_WORLD - outside.kept[lane]);
-            for touching in touching.take(room) {
-                outside.kept[lane] += 1;
+            for touching in &outside.found[..found] {
                 let found = Found {
                     distance: F::splat(touching.distance),
                     point: splat3(touching.point),
@@ -113,6 +105,17 @@ impl<F: Kernels> Spatial<F> {
             }
         }
     }
+
+    /// Where a geom is.
+    #[inline(always)]
+    fn origin_of(&self, bounds: &Bounds) -> V3<F> {
+        place(&self.rotations[bounds.body], &bounds.pose.position, self.positions[bounds.body])
+    }
+}
+
+/// The pose of a geom in one lane.
+fn pose_in<F: Lane>(origin: &V3<F>, frame: &M3<F>, lane: usize) -> GeomPose {
+    (std::array::from_fn(|i| origin[i].get(lane)), std::array::from_fn(|i| frame[i].get(lane)))
 }
 
 /// The tangent made perpendicular to the normal; one from y, or from z if the normal is near y, if there is none.

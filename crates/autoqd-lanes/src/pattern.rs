@@ -12,6 +12,7 @@ pub(crate) struct Pattern {
     entries: usize,
     trunk: usize,
     branch: Option<usize>,
+    full: bool,
 }
 
 /// A trunk is not longer than this: its triangle then fits into 32 registers.
@@ -19,7 +20,8 @@ pub(crate) const LARGEST_TRUNK: usize = 6;
 
 impl Pattern {
     fn new(rows_of_columns: impl Iterator<Item = Vec<usize>>) -> Self {
-        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0, trunk: 0, branch: None };
+        let (branch, full) = (None, false);
+        let mut pattern = Self { columns: Vec::new(), rows: Vec::new(), entries: 0, trunk: 0, branch, full };
         for columns in rows_of_columns {
             pattern.rows.push((pattern.columns.len(), pattern.entries));
             pattern.entries += columns.len() + 1;
@@ -31,6 +33,7 @@ impl Pattern {
         };
         pattern.trunk = (1..=LARGEST_TRUNK.min(pattern.size())).rev().find(|&t| is_trunk(t)).unwrap_or(0);
         pattern.branch = pattern.find_branch();
+        pattern.full = (0..pattern.size()).all(|k| pattern.columns(k).len() == k);
         pattern
     }
 
@@ -61,6 +64,12 @@ impl Pattern {
     /// The full triangle.
     pub(crate) fn full(size: usize) -> Self {
         Self::new((0..size).map(|k| (0..k).collect()))
+    }
+
+    /// Whether it is the full triangle, in which column `i` is at place `i` of a row.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Number of rows.

@@ -248,7 +248,7 @@ impl<F: Kernels, S: Space<F, D>, const D: usize> Sim<F, S, D> {
             smooth: Smooth::new(&model),
             limits: Limits::new(&model),
             contacts: Contacts::new(&model),
-            outside: Outside::new(model.outside.len()),
+            outside: Outside::new(&model),
             newton: Newton::new(&model),
             integration: Integration::new(&model),
             active: 0,
@@ -399,7 +399,7 @@ fn read<F: Lane>(column: &[F], lane: usize, out: &mut [f64]) {
 
 impl<F: Kernels, S: Space<F, D>, const D: usize> Engine for Sim<F, S, D> {
     fn set_narrow_phase(&mut self, narrow: Box<dyn Narrow>) {
-        self.outside.set(narrow);
+        self.outside.set(&self.model, narrow);
     }
 
     fn set_state(&mut self, lane: usize, qpos: &[f64], qvel: &[f64]) {

@@ -1,6 +1,7 @@
 //! Lengths of tendons, how they change with the coordinates, and the forces of their springs and dampers.
 
-use crate::compile::{Compiled, PathPlan, Piece};
+use crate::compile::{BodyPoint, Compiled, PathPlan, Piece};
+use crate::extra::fill::bits;
 use crate::points::Points;
 use crate::simd::Lane;
 use crate::vector::*;
@@ -57,6 +58,10 @@ impl<F: Lane> Tendons<F> {
                         length = add_piece(model, space, piece, jacobian, length);
                     }
                 }
+                PathPlan::Wrench { at, force, torque } => {
+                    let rotation = space.rotation(at.body);
+                    add_wrench(model, space, at, [turn(&rotation, force), turn(&rotation, torque)], jacobian);
+                }
             }
             let mut velocity = F::zero();
             for (j, v) in jacobian.iter().zip(qvel) {
@@ -89,6 +94,22 @@ impl<F: Lane> Tendons<F> {
         for (j, f) in self.jacobian(tendon).iter().zip(force) {
             *f = j.mul_add(pull, *f);
         }
+    }
+}
+
+/// Writes what a force and a torque at a point do to every degree of freedom.
+#[inline(always)]
+fn add_wrench<F: Lane, S: Points<F>>(
+    model: &Compiled,
+    space: &S,
+    at: &BodyPoint,
+    [force, torque]: [V3<F>; 2],
+    jacobian: &mut [F],
+) {
+    let point = space.point(at);
+    for k in bits(at.chain) {
+        let (motion, spin) = space.motion(model, k, point);
+        jacobian[k] = dot3(force, motion) + dot3(torque, spin);
     }
 }
 

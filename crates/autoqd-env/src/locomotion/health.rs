@@ -47,14 +47,10 @@ impl Rule {
             Health::Finite {} => return Ok(Self { what: What::Finite, range: Range::default() }),
         };
         if range.is_unbounded() {
-            return Err(
-                names.invalid(format!("the health rule {rule:?} has a range without bounds; {RANGE_HELP}"))
-            );
+            return Err(names.invalid(format!("this health rule has a range without bounds; {RANGE_HELP}")));
         }
         if !range.is_possible() {
-            return Err(
-                names.invalid(format!("no value is in the range of the health rule {rule:?}; widen it"))
-            );
+            return Err(names.invalid("no value is in the range of this health rule; widen it"));
         }
         Ok(Self { what, range })
     }

@@ -1,6 +1,8 @@
 //! Where in a task file a mistake is.
 
+use super::task_file::{Goal, Health, JointNoise, Measure, Observation, Placed, Reward};
 use crate::EnvError;
+use serde::de::DeserializeOwned;
 
 /// An error in one of the tables of a task file.
 pub(super) struct Located {
@@ -45,8 +47,32 @@ impl Located {
     }
 }
 
+/// An error about a field of the file as a whole.
+pub(super) fn at_field(field: &str, error: &EnvError, text: &str, path: &str) -> EnvError {
+    let line = line_in(text, "", 0, |line| field_of(line) == Some(field));
+    let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    EnvError::TaskFile { path: path.to_string(), message: format!("{place}{error}") }
+}
+
 /// The line of the name or field that an error is about, else that of its table.
 fn line_of(text: &str, table: &str, index: usize, error: &EnvError) -> Option<usize> {
+    let said = error.to_string();
+    let is_about = |line: &str| match error {
+        EnvError::UnknownName { name, .. } => line.contains(&format!("\"{name}\"")),
+        _ => field_of(line).is_some_and(|field| {
+            [format!("{field} ="), format!("`{field}`")].iter().any(|form| said.contains(form))
+        }),
+    };
+    line_in(text, table, index, is_about)
+}
+
+/// The field that a line gives a value to.
+fn field_of(line: &str) -> Option<&str> {
+    line.split_once('=').map(|(field, _)| field.trim()).filter(|field| !field.is_empty())
+}
+
+/// The first line of a table that something is about, else that of the table.
+fn line_in(text: &str, table: &str, index: usize, is_about: impl Fn(&str) -> bool) -> Option<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let key = table.trim_matches(['[', ']']);
     let is_own = |line: &str| {
@@ -63,17 +89,40 @@ fn line_of(text: &str, table: &str, index: usize, error: &EnvError) -> Option<us
         let ends = |line: &&str| is_header(line) && (table.starts_with("[[") || !is_own(line.trim_start()));
         (first, lines[first + 1..].iter().position(ends).map_or(lines.len(), |length| first + 1 + length))
     };
-    let said = error.to_string();
-    let is_about = |line: &str| match error {
-        EnvError::UnknownName { name, .. } => line.contains(&format!("\"{name}\"")),
-        _ => line.split_once('=').is_some_and(|(field, _)| {
-            let field = field.trim();
-            !field.is_empty()
-                && [format!("{field} ="), format!("`{field}`")].iter().any(|form| said.contains(form))
-        }),
-    };
     let found = (first..end).find(|&i| is_about(lines[i]));
     found.or((!table.is_empty()).then_some(first)).map(|i| i + 1)
+}
+
+/// Place and message of the first table of a list that cannot be read. The parser itself only knows where the list begins.
+pub(super) fn unreadable_table(text: &str) -> Option<String> {
+    let file: toml::Table = toml::from_str(text).ok()?;
+    let reset = file.get("reset").and_then(toml::Value::as_table);
+    let (table, index, message) = first_unreadable::<Observation>(&file, "[[observation]]")
+        .or_else(|| first_unreadable::<Reward>(&file, "[[reward]]"))
+        .or_else(|| first_unreadable::<Health>(&file, "[[health]]"))
+        .or_else(|| first_unreadable::<Measure>(&file, "[[measure]]"))
+        .or_else(|| first_unreadable::<JointNoise>(reset?, "[[reset.noise]]"))
+        .or_else(|| first_unreadable::<Placed>(reset?, "[[reset.place]]"))
+        .or_else(|| first_unreadable::<Goal>(reset?, "[[reset.goal]]"))?;
+    // What is wrong is the first word that the parser quotes.
+    let word = message.split('`').nth(1).unwrap_or_default();
+    let quoted = format!("\"{word}\"");
+    let is_about = |line: &str| field_of(line) == Some(word) || line.contains(&quoted);
+    let line = line_in(text, table, index, is_about)?;
+    Some(format!("line {line}, {table}: {message}"))
+}
+
+/// The first table with a header that cannot be read as what it is: its number, and the message.
+fn first_unreadable<T: DeserializeOwned>(
+    tables: &toml::Table,
+    header: &'static str,
+) -> Option<(&'static str, usize, String)> {
+    let key = header.trim_matches(['[', ']']).rsplit('.').next()?;
+    let items = tables.get(key)?.as_array()?.iter().enumerate();
+    let words = |error: toml::de::Error| error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    items
+        .map(|(index, item)| (index, item.clone().try_into::<T>()))
+        .find_map(|(index, read)| Some((header, index, words(read.err()?))))
 }
 
 #[cfg(test)]
@@ -86,6 +135,20 @@ mod tests {
     fn unknown(name: &str) -> EnvError {
         let (task, known) = ("x".to_string(), "y".to_string());
         EnvError::UnknownName { task, kind: "joint", name: name.to_string(), known }
+    }
+
+    #[test]
+    fn what_a_parser_cannot_read_is_in_its_own_table_and_not_in_the_first_of_its_kind() {
+        let file = "[[reward]]\nkind = \"healthy\"\n\n[[reward]]\nkind = \"upright\"\nbody = \"trunk\"\n";
+        for (line, said) in [
+            ("shape = \"cubic\"", "line 7, [[reward]]: unknown variant `cubic`"),
+            ("wieght = 1.0", "line 7, [[reward]]: unknown field `wieght`"),
+            ("weight = \"much\"", "line 4, [[reward]]: invalid type"),
+        ] {
+            let message = unreadable_table(&format!("{file}{line}\n")).unwrap();
+            assert!(message.starts_with(said), "{message}");
+        }
+        assert_eq!(unreadable_table(file), None);
     }
 
     #[test]

@@ -17,7 +17,11 @@ pub(crate) enum Spot {
 
 impl Spot {
     pub(super) fn needs(self) -> Needs {
-        Needs { points: matches!(self, Self::Geom(_) | Self::Center), ..Needs::POSES }
+        Needs {
+            points: matches!(self, Self::Geom(_) | Self::Center),
+            sites: matches!(self, Self::Site(_)),
+            ..Needs::POSES
+        }
     }
 
     pub(super) fn position(self, state: &impl State, memory: &Memory) -> [f64; 3] {

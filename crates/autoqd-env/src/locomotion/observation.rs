@@ -139,7 +139,9 @@ impl Part {
         check_clip(clip, names)?;
         let size = what.size(names);
         if size == 0 {
-            return Err(names.invalid(format!("the observation part {part:?} is empty for this model")));
+            return Err(names.invalid(
+                "this part of the observation is empty for the model; leave it out, or let it begin earlier",
+            ));
         }
         Ok(Self { what, clip, size })
     }

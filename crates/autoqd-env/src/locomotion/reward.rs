@@ -234,7 +234,8 @@ impl Term {
             | What::Control(_)
             | What::JointVelocities { .. } => Needs::default(),
             What::Velocity { of: Mover::Center { .. }, .. } => Needs { points: true, ..Needs::POSES },
-            What::Velocity { .. } | What::SiteDistance { .. } => Needs::POSES,
+            What::Velocity { .. } => Needs::POSES,
+            What::SiteDistance { site, .. } => Spot::Site(*site).needs(),
             What::Distance { from, to } | What::SquaredDistance { from, to, .. } => {
                 from.needs().and(to.needs())
             }

@@ -24,8 +24,10 @@ pub(crate) trait State {
 /// What a task reads besides positions and velocities; a simulator may leave out the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Where bodies and sites are.
+    /// Where bodies are.
     pub poses: bool,
+    /// Where sites are; it needs the poses as well.
+    pub sites: bool,
     /// Where geoms and centres of mass are; it needs the poses as well.
     pub points: bool,
     pub contact_forces: bool,
@@ -39,6 +41,7 @@ pub(crate) struct Needs {
 impl Needs {
     pub const POSES: Self = Self {
         poses: true,
+        sites: false,
         points: false,
         contact_forces: false,
         sensors: false,
@@ -51,6 +54,7 @@ impl Needs {
     pub fn and(self, other: Self) -> Self {
         Self {
             poses: self.poses | other.poses,
+            sites: self.sites | other.sites,
             points: self.points | other.points,
             contact_forces: self.contact_forces | other.contact_forces,
             sensors: self.sensors | other.sensors,

@@ -6,7 +6,7 @@ use super::disturbance::Disturbance;
 use super::dot::Blas;
 use super::health::Rule;
 use super::info;
-use super::located::{Located, each, in_table};
+use super::located::{Located, at_field, each, in_table, unreadable_table};
 use super::measure::{Definition, What};
 use super::memory::{Followed, Memory};
 use super::names::Names;
@@ -113,7 +113,11 @@ impl LocomotionTask {
         let file = parse(&text, &shown)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let source = Source::File(folder.join(&file.model));
-        Self::build((&text, &shown), file, &source, perturbation, Some(LOAD_CHECK))
+        let task = Self::build((&text, &shown), file, &source, perturbation, Some(LOAD_CHECK));
+        task.map_err(|error| match error {
+            EnvError::Model { .. } => at_field("model", &error, &text, &shown),
+            other => other,
+        })
     }
 
     /// The files that a task file needs: itself, its model, and what that includes or loads.
@@ -183,8 +187,10 @@ impl LocomotionTask {
         check: Option<(u64, usize)>,
     ) -> Result<Self, EnvError> {
         let perturbation = perturbation.and(&file.perturbation);
-        perturbation.check_scales(&file.name)?;
-        perturbation.refuse_friction(&file.name)?;
+        let at = |table, error| in_table(table)(error).at(text, shown);
+        let whole = |error| if file.perturbation.is_none() { error } else { at("[perturbation]", error) };
+        perturbation.check_scales(&file.name).map_err(whole)?;
+        perturbation.refuse_friction(&file.name).map_err(whole)?;
         let (mut spec, untuned) = mujoco::load(source, &perturbation, file.floor.as_deref())?;
         let untuned = Arc::new(untuned);
         let tuned = mujoco::tuned(&mut spec, &untuned, &perturbation).map(Arc::new);
@@ -235,8 +241,10 @@ pub(super) fn read(path: &Path) -> Result<(String, String), EnvError> {
 }
 
 pub(super) fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
-    toml::from_str(text)
-        .map_err(|error| EnvError::TaskFile { path: shown.to_string(), message: locate(text, &error) })
+    toml::from_str(text).map_err(|error| {
+        let message = unreadable_table(text).unwrap_or_else(|| locate(text, &error));
+        EnvError::TaskFile { path: shown.to_string(), message }
+    })
 }
 
 /// The parser's message on one line, with the place in the file.
@@ -355,20 +363,22 @@ fn feet(
     measures: &[Definition],
     floor: Option<usize>,
     names: &Names<'_>,
-) -> Result<Vec<Option<usize>>, EnvError> {
+) -> Result<Vec<Option<usize>>, Located> {
     let mut foot_of_geom = vec![None; names.model.geom_bodyid().len()];
-    for (i, measure) in measures.iter().enumerate() {
-        if let What::Foot { geom } = measure.what {
-            if floor.is_none() {
-                return Err(names.invalid("foot-contact measures need `floor`, the name of the ground geom"));
-            }
-            if foot_of_geom[geom].replace(i).is_some() {
-                return Err(
-                    names.invalid(format!("two foot-contact measures name the same geom ({})", measure.name))
-                );
+    let mut number = 0..;
+    each("[[measure]]", measures, |measure| {
+        let (What::Foot { geom }, Some(i)) = (&measure.what, number.next()) else { return Ok(()) };
+        if floor.is_none() {
+            return Err(names.invalid("foot-contact measures need `floor`, the name of the ground geom"));
+        }
+        match foot_of_geom[*geom].replace(i) {
+            None => Ok(()),
+            Some(_) => {
+                let name = &measure.name;
+                Err(names.invalid(format!("two foot-contact measures name the same geom ({name})")))
             }
         }
-    }
+    })?;
     Ok(foot_of_geom)
 }
 

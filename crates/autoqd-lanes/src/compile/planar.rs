@@ -79,7 +79,7 @@ impl PlanarPlan {
     pub(super) fn detect(model: &Compiled) -> Option<Self> {
         // What needs the motion of points is there in three dimensions only.
         let points = |row: &RowPlan| matches!(row.kind, RowKind::Points { .. } | RowKind::Frames { .. });
-        let spatial = |tendon: &TendonPlan| matches!(tendon.path, PathPlan::Spatial(_));
+        let spatial = |tendon: &TendonPlan| !matches!(tendon.path, PathPlan::Fixed(_));
         let lifted = model.bodies.iter().any(|b| b.lifted.is_some());
         if model.cones || lifted || model.rows.iter().any(points) || model.tendons.iter().any(spatial) {
             return None;

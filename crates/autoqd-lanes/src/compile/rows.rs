@@ -4,7 +4,7 @@ use super::law::Law;
 use super::{Frame, JointPlan, MovingBody};
 use crate::LanesError;
 use crate::model::{Coupling, Equality, Limit, Model, Path, Waypoint};
-use crate::rigid::{Mat3, Vec3, multiply, rotation};
+use crate::rigid::{Mat3, Vec3, multiply, rotate, rotation};
 
 /// A point of a moving body.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,12 @@ pub(crate) enum PathPlan {
     /// Coordinate, degree of freedom, factor.
     Fixed(Vec<(usize, usize, f64)>),
     Spatial(Vec<Piece>),
+    /// A force and a torque at a point, in the frame of its body.
+    Wrench {
+        at: BodyPoint,
+        force: Vec3,
+        torque: Vec3,
+    },
 }
 
 /// A tendon.
@@ -105,6 +111,12 @@ impl Parts<'_> {
             let (path, touched) = match &tendon.path {
                 Path::Fixed(terms) => self.fixed(terms),
                 Path::Spatial(waypoints) => self.spatial(waypoints),
+                Path::Wrench { body, position, orientation, force, torque } => {
+                    let at = self.point(*body, *position);
+                    let axes = multiply(&self.frames[*body].pose.rotation, &rotation(*orientation));
+                    let (force, torque) = (rotate(&axes, *force), rotate(&axes, *torque));
+                    (PathPlan::Wrench { at, force, torque }, at.chain)
+                }
             };
             let (stiffness, relaxed, damping) = (tendon.stiffness, tendon.relaxed, tendon.damping);
             TendonPlan { path, stiffness, relaxed, damping, touched }

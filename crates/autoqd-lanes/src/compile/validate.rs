@@ -51,6 +51,7 @@ fn tendons(model: &Model) -> Result<(), LanesError> {
                 Waypoint::Point { body, .. } => *body < model.bodies.len(),
                 Waypoint::Pulley(divisor) => *divisor > 0.0,
             }),
+            Path::Wrench { body, .. } => *body < model.bodies.len(),
         };
         if !known {
             return invalid(format!("the path of tendon {i}"));

@@ -43,6 +43,8 @@ pub(crate) struct Cone6<F> {
     pub(super) backward: [u64; LANES],
     pub(crate) ids: [u32; LANES],
     pub(crate) touched: u64,
+    /// Lanes that have it and solve for it now; nothing is computed where there are none.
+    pub(crate) acting: u8,
 }
 
 impl<F: Lane> Cone6<F> {
@@ -71,7 +73,21 @@ impl<F: Lane> Cone6<F> {
             backward: [0; LANES],
             ids: [NO_CONTACT; LANES],
             touched: 0,
+            acting: 0,
         }
+    }
+
+    /// Forgets all that is not written before it is read, so that nothing of an earlier evaluation remains, not even a NaN.
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        let (zero, zeros) = (F::zero(), [F::zero(); DIRECTIONS]);
+        self.directions = 3;
+        (self.friction, self.weights) = (zeros, zeros);
+        (self.middle, self.restoring, self.damping) = (zero, zero, [zero; 2]);
+        (self.forward, self.backward, self.ids) = ([0; LANES], [0; LANES], [NO_CONTACT; LANES]);
+        (self.touched, self.acting) = (0, 0);
+        // Of directions that only other contacts of the slot have.
+        (self.references, self.residuals, self.slopes) = (zeros, zeros, zeros);
     }
 
     /// The degrees of freedom that the contact of one lane acts on.
@@ -258,11 +274,14 @@ const fn entry(row: usize, column: usize) -> usize {
 
 /// J x
 #[inline(always)]
-pub(super) fn times<F: Lane>(directions: usize, jacobian: &[Basis<F>], x: &[F]) -> Basis<F> {
+pub(super) fn times<F: Lane>(slot: &Cone6<F>, jacobian: &[Basis<F>], x: &[F]) -> Basis<F> {
     let mut v = [F::zero(); DIRECTIONS];
-    for (j, &x) in jacobian.iter().zip(x) {
-        for i in 0..directions {
-            v[i] = j[i].mul_add(x, v[i]);
+    let mut touched = slot.touched;
+    while touched != 0 {
+        let k = touched.trailing_zeros() as usize;
+        touched &= touched - 1;
+        for i in 0..slot.directions {
+            v[i] = jacobian[k][i].mul_add(x[k], v[i]);
         }
     }
     v
@@ -284,15 +303,15 @@ pub(super) fn curved<F: Lane>(directions: usize, curvature: &[F; ENTRIES], j: &B
 }
 
 /// Makes the Jacobian of a contact from the motion of its basis: each lane keeps the degrees of freedom that move its own
-/// two bodies. Writes the reference accelerations.
+/// two bodies, and the others are not read. Writes the reference accelerations.
 #[inline(always)]
 pub(crate) fn finish_cone<F: Lane>(slot: &mut Cone6<F>, jacobian: &mut [Basis<F>], qvel: &[F]) {
     let mut velocity = [F::zero(); DIRECTIONS];
-    for (k, (entry, &v)) in jacobian.iter_mut().zip(qvel).enumerate() {
-        if slot.touched >> k & 1 == 0 {
-            *entry = [F::zero(); DIRECTIONS];
-            continue;
-        }
+    let mut touched = slot.touched;
+    while touched != 0 {
+        let k = touched.trailing_zeros() as usize;
+        touched &= touched - 1;
+        let (entry, v) = (&mut jacobian[k], qvel[k]);
         let ahead = F::lanes_with_bit(&slot.forward, k);
         let back = F::lanes_with_bit(&slot.backward, k);
         for i in 0..DIRECTIONS {

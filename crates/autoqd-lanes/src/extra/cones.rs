@@ -3,6 +3,7 @@
 //! As the other contacts they are compacted per lane.
 
 use super::cone::{Basis, Cone6, DIRECTIONS, curved, times};
+use super::fill::{bits, through};
 use crate::compile::{Compiled, ConeLaw, ContactLaw};
 use crate::model::Cone;
 use crate::pattern::Pattern;
@@ -64,6 +65,12 @@ impl<F: Lane> Cones<F> {
         self.slots[..self.count].iter_mut().zip(self.jacobian.chunks_exact_mut(self.freedoms))
     }
 
+    /// Those that are solved for now.
+    #[inline(always)]
+    fn acting(&mut self) -> impl Iterator<Item = (&mut Cone6<F>, &mut [Basis<F>])> {
+        self.with_jacobians().filter(|(slot, _)| slot.acting != 0)
+    }
+
     /// Adds contact `id` in the lanes of `active`.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
@@ -104,6 +111,7 @@ impl<F: Lane> Cones<F> {
             put(mask, F::splat(cone.friction_damping), &mut slot.damping[1]);
             slot.directions = slot.directions.max(cone.dimension);
             slot.touched |= law.forward | law.backward;
+            slot.acting |= group;
             for lane in lanes_of(group) {
                 slot.forward[lane] = law.forward;
                 slot.backward[lane] = law.backward;
@@ -141,7 +149,7 @@ impl<F: Lane> Cones<F> {
         *pending &= !group;
         if s == self.count {
             self.count = s + 1;
-            self.slots[s] = Cone6::empty();
+            self.slots[s].clear();
         }
         (s, group)
     }
@@ -151,8 +159,8 @@ impl<F: Lane> Cones<F> {
     pub(crate) fn start(&mut self, warm: &[F], free: &[F]) -> [F; 2] {
         let (cone, mut costs) = (self.cone, [F::zero(); 2]);
         for (slot, jacobian) in self.with_jacobians() {
-            slot.at_warm = times(slot.directions, jacobian, warm);
-            slot.at_smooth = times(slot.directions, jacobian, free);
+            slot.at_warm = times(slot, jacobian, warm);
+            slot.at_smooth = times(slot, jacobian, free);
             for i in 0..slot.directions {
                 slot.at_warm[i] = slot.at_warm[i] - slot.references[i];
                 slot.at_smooth[i] = slot.at_smooth[i] - slot.references[i];
@@ -163,12 +171,22 @@ impl<F: Lane> Cones<F> {
         costs
     }
 
+    /// Writes the forces of every contact and its curvature.
+    #[inline(always)]
+    pub(crate) fn respond(&mut self) {
+        let cone = self.cone;
+        for slot in self.slots_mut() {
+            slot.respond(cone);
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn add_forces(&mut self, force: &mut [F]) {
         let cone = self.cone;
-        for (slot, jacobian) in self.with_jacobians() {
+        for (slot, jacobian) in self.acting() {
             slot.respond(cone);
-            for (j, x) in jacobian.iter().zip(&mut *force) {
+            for k in bits(slot.touched) {
+                let (j, x) = (&jacobian[k], &mut force[k]);
                 for i in 0..slot.directions {
                     *x = j[i].mul_add(slot.forces[i], *x);
                 }
@@ -177,19 +195,27 @@ impl<F: Lane> Cones<F> {
     }
 
     #[inline(always)]
-    pub(crate) fn assemble(&mut self, pattern: &Pattern, hessian: &mut [F]) {
-        for (slot, jacobian) in self.with_jacobians() {
-            if !F::zero().lt(slot.curvature[0]).any() {
-                continue;
-            }
-            let mut touched = slot.touched;
-            while touched != 0 {
-                let k = touched.trailing_zeros() as usize;
-                touched &= touched - 1;
+    pub(crate) fn assemble(&mut self, pattern: &Pattern, hessian: &mut [F], running: F::Mask) {
+        for (slot, jacobian) in self.acting() {
+            let acting = F::zero().lt(slot.curvature[0]).and(running).bits();
+            let touched = lanes_of(acting).fold(0, |all, lane| all | slot.touched_by(lane));
+            for k in bits(touched) {
                 let curved = curved(slot.directions, &slot.curvature, &jacobian[k]);
                 let entries = &mut hessian[pattern.row(k)];
+                if pattern.is_full() {
+                    for i in bits(touched & through(k)) {
+                        for d in 0..slot.directions {
+                            entries[i] = curved[d].mul_add(jacobian[i][d], entries[i]);
+                        }
+                    }
+                    continue;
+                }
                 let columns = pattern.columns(k);
                 for (x, &i) in entries.iter_mut().zip(columns.iter().chain([&k])) {
+                    // Two bodies of a branch have ancestors that move both.
+                    if touched >> i & 1 == 0 {
+                        continue;
+                    }
                     for d in 0..slot.directions {
                         *x = curved[d].mul_add(jacobian[i][d], *x);
                     }
@@ -200,8 +226,8 @@ impl<F: Lane> Cones<F> {
 
     #[inline(always)]
     pub(crate) fn slopes(&mut self, direction: &[F]) {
-        for (slot, jacobian) in self.with_jacobians() {
-            slot.slopes = times(slot.directions, jacobian, direction);
+        for (slot, jacobian) in self.acting() {
+            slot.slopes = times(slot, jacobian, direction);
         }
     }
 
@@ -209,7 +235,7 @@ impl<F: Lane> Cones<F> {
     #[inline(always)]
     pub(crate) fn along(&self, step: F) -> [F; 3] {
         let mut sums = [F::zero(); 3];
-        for slot in self.slots() {
+        for slot in self.slots().iter().filter(|slot| slot.acting != 0) {
             let parts = slot.along(self.cone, step);
             for i in 0..3 {
                 sums[i] = sums[i] + parts[i];
@@ -222,7 +248,7 @@ impl<F: Lane> Cones<F> {
     #[inline(always)]
     pub(crate) fn advance(&mut self, step: F) -> F {
         let (cone, mut change) = (self.cone, F::zero());
-        for slot in self.slots_mut() {
+        for slot in self.slots_mut().iter_mut().filter(|slot| slot.acting != 0) {
             let before = slot.cost(cone, &slot.residuals);
             for i in 0..slot.directions {
                 slot.residuals[i] = step.mul_add(slot.slopes[i], slot.residuals[i]);

@@ -1,20 +1,25 @@
 //! Constraints beside limits of joints and sliding contacts with a pyramid: what some models have and others pay nothing
 //! for.
 
+pub(crate) mod clearance;
 pub(crate) mod cone;
 pub(crate) mod cones;
+pub(crate) mod fill;
 pub(crate) mod rows;
 
 use crate::compile::Compiled;
 use crate::pattern::Pattern;
-use crate::simd::Lane;
+use crate::simd::{Lane, Mask};
 use cones::Cones;
+use fill::Fill;
 use rows::Rows;
 
 /// Rows of any shape, and contacts with cones.
 pub(crate) struct Extra<F> {
     pub(crate) rows: Rows<F>,
     pub(crate) cones: Cones<F>,
+    /// The entries of the solver's matrix where constraints couple branches.
+    pub(crate) fill: Fill,
 }
 
 /// A part of the solver's work over these constraints.
@@ -23,10 +28,14 @@ pub(crate) enum Part<'a, F: Lane> {
     Start { warm: &'a [F], free: &'a [F] },
     /// Start where it is cheaper.
     Choose { cold: F::Mask },
+    /// Write the forces of the contacts at the solver's point.
+    Respond,
     /// Add the forces at the solver's point.
     Forces { force: &'a mut [F] },
-    /// Add the curvature there.
-    Assemble { pattern: &'a Pattern, hessian: &'a mut [F] },
+    /// Add the curvature there, at least that of the running lanes.
+    Assemble { pattern: &'a Pattern, hessian: &'a mut [F], running: u8 },
+    /// Factor a matrix that has its rows where the full triangle has them, and solve with it.
+    Solve { full: &'a Pattern, matrix: &'a mut [F], inverse_diagonal: &'a mut [F], x: &'a mut [F] },
     /// Look along a direction.
     Slopes { direction: &'a [F] },
     /// Cost, slope and curvature at a step along it.
@@ -37,7 +46,7 @@ pub(crate) enum Part<'a, F: Lane> {
 
 impl<F: Lane> Extra<F> {
     pub(crate) fn new(model: &Compiled) -> Self {
-        Self { rows: Rows::new(model), cones: Cones::new(model) }
+        Self { rows: Rows::new(model), cones: Cones::new(model), fill: Fill::new(model) }
     }
 
     /// Whether there is anything at the present state.
@@ -62,13 +71,18 @@ impl<F: Lane> Extra<F> {
                 return [a[0] + b[0], a[1] + b[1], zero];
             }
             Part::Choose { cold } => self.choose(cold),
+            Part::Respond => self.cones.respond(),
             Part::Forces { force } => {
                 self.rows.add_forces(force);
                 self.cones.add_forces(force);
             }
-            Part::Assemble { pattern, hessian } => {
+            Part::Assemble { pattern, hessian, running } => {
                 self.rows.assemble(pattern, hessian);
-                self.cones.assemble(pattern, hessian);
+                self.cones.assemble(pattern, hessian, F::Mask::from_bits(running));
+            }
+            Part::Solve { full, matrix, inverse_diagonal, x } => {
+                self.fill.factor(full, matrix, inverse_diagonal);
+                self.fill.solve(full, matrix, inverse_diagonal, x);
             }
             Part::Slopes { direction } => {
                 self.rows.slopes(direction);

@@ -3,6 +3,7 @@
 //! The cost of a row is quadratic in z = J a - aref between two bounds, and goes on straight beyond them: an equality has
 //! no bounds, a limit acts below zero only, and dry friction has the same bound on both sides.
 
+use super::fill::{bits, through};
 use crate::compile::{BodyPoint, Compiled, Referred, RowKind, RowPlan, Scalar};
 use crate::pattern::Pattern;
 use crate::points::Points;
@@ -72,10 +73,10 @@ pub(crate) struct Rows<F> {
 
 /// J x
 #[inline(always)]
-fn product<F: Lane>(jacobian: &[F], x: &[F]) -> F {
+fn product<F: Lane>(touched: u64, jacobian: &[F], x: &[F]) -> F {
     let mut sum = F::zero();
-    for (j, x) in jacobian.iter().zip(x) {
-        sum = j.mul_add(*x, sum);
+    for k in bits(touched) {
+        sum = jacobian[k].mul_add(x[k], sum);
     }
     sum
 }
@@ -196,7 +197,7 @@ impl<F: Lane> Rows<F> {
         }
         self.count = first;
         self.add_motions(model, space, points, &at, None);
-        let drifts = [0, 1].map(|i| space.drift(model, points[i].body, at[i]));
+        let drifts = [space.drift(model, points[0].body, at[0]), space.drift(model, points[1].body, at[1])];
         let drift = sub3(drifts[0][0], drifts[1][0]);
         for i in 0..3 {
             self.finish(plan, 0, size, Some(error[i]), qvel);
@@ -217,7 +218,10 @@ impl<F: Lane> Rows<F> {
         qvel: &[F],
     ) {
         let at = [space.point(&points[0]), space.point(&points[1])];
-        let frames = [0, 1].map(|i| turn_matrix(&space.rotation(points[i].body), &rotations[i]));
+        let frames = [
+            turn_matrix(&space.rotation(points[0].body), &rotations[0]),
+            turn_matrix(&space.rotation(points[1].body), &rotations[1]),
+        ];
         // The first frame seen from the second.
         let mut relative = [F::zero(); 9];
         for j in 0..3 {
@@ -237,7 +241,7 @@ impl<F: Lane> Rows<F> {
         }
         self.count = first;
         self.add_motions(model, space, points, &at, Some((&frames[1], turned, scale)));
-        let drifts = [0, 1].map(|i| space.drift(model, points[i].body, at[i]));
+        let drifts = [space.drift(model, points[0].body, at[0]), space.drift(model, points[1].body, at[1])];
         let drift = [
             sub3(drifts[0][0], drifts[1][0]),
             turning_drift(
@@ -312,7 +316,7 @@ impl<F: Lane> Rows<F> {
     #[inline(always)]
     fn finish(&mut self, plan: &RowPlan, part: usize, size: F, error: Option<F>, qvel: &[F]) -> F {
         let n = self.freedoms;
-        let velocity = product(&self.jacobian[self.count * n..(self.count + 1) * n], qvel);
+        let velocity = product(plan.touched, &self.jacobian[self.count * n..(self.count + 1) * n], qvel);
         let d = impedance(&plan.law.impedance, size);
         let row = &mut self.rows[self.count];
         row.weight = row_weight(d, plan.weights[part], 1.0);
@@ -344,8 +348,8 @@ impl<F: Lane> Rows<F> {
     pub(crate) fn start(&mut self, warm: &[F], free: &[F]) -> [F; 2] {
         let mut costs = [F::zero(); 2];
         for (row, jacobian) in self.with_jacobians() {
-            row.at_warm = product(jacobian, warm) - row.reference;
-            row.at_smooth = product(jacobian, free) - row.reference;
+            row.at_warm = product(row.touched, jacobian, warm) - row.reference;
+            row.at_smooth = product(row.touched, jacobian, free) - row.reference;
             costs[0] = costs[0] + row.cost(row.at_warm);
             costs[1] = costs[1] + row.cost(row.at_smooth);
         }
@@ -357,8 +361,8 @@ impl<F: Lane> Rows<F> {
         for (row, jacobian) in self.with_jacobians() {
             let f = -(row.weight * row.clamped(row.residual));
             row.curvature = row.weight.keep(row.is_quadratic(row.residual));
-            for (j, x) in jacobian.iter().zip(&mut *force) {
-                *x = j.mul_add(f, *x);
+            for k in bits(row.touched) {
+                force[k] = jacobian[k].mul_add(f, force[k]);
             }
         }
     }
@@ -366,12 +370,15 @@ impl<F: Lane> Rows<F> {
     #[inline(always)]
     pub(crate) fn assemble(&mut self, pattern: &Pattern, hessian: &mut [F]) {
         for (row, jacobian) in self.with_jacobians() {
-            let mut touched = row.touched;
-            while touched != 0 {
-                let k = touched.trailing_zeros() as usize;
-                touched &= touched - 1;
+            for k in bits(row.touched) {
                 let weighted = row.curvature * jacobian[k];
                 let entries = &mut hessian[pattern.row(k)];
+                if pattern.is_full() {
+                    for i in bits(row.touched & through(k)) {
+                        entries[i] = weighted.mul_add(jacobian[i], entries[i]);
+                    }
+                    continue;
+                }
                 let columns = pattern.columns(k);
                 if row.touched & ((1 << k) - 1) != 0 {
                     for (x, &i) in entries.iter_mut().zip(columns) {
@@ -386,7 +393,7 @@ impl<F: Lane> Rows<F> {
     #[inline(always)]
     pub(crate) fn slopes(&mut self, direction: &[F]) {
         for (row, jacobian) in self.with_jacobians() {
-            row.slope = product(jacobian, direction);
+            row.slope = product(row.touched, jacobian, direction);
         }
     }
 

@@ -1,4 +1,5 @@
-//! The Hessian of the solver's cost, H = M + sum over acting rows of D J' J, and its factors.
+//! The Hessian of the solver's cost, H = M + sum over acting rows of D J' J, and its factors, where no constraint couples
+//! branches of a tree.
 
 use crate::compile::Compiled;
 use crate::constraint::{Contacts, LimitRow, Limits, Slot};
@@ -22,17 +23,10 @@ pub(crate) struct Hessian<'a, F: Lane, const D: usize> {
 }
 
 impl<'a, F: Kernels, const D: usize> Hessian<'a, F, D> {
-    /// Where the matrix has entries. A full matrix gives the same bits where it has the tree's entries: the others add
-    /// exact zeros.
-    pub(crate) fn pattern(model: &'a Compiled, contacts: &Contacts<F, D>) -> &'a Pattern {
-        let couples = contacts.couples_branches || model.rows_couple_branches;
-        if couples { &model.full } else { &model.tree }
-    }
-
-    /// Sums the matrix and factors it; returns its pattern.
+    /// Sums the matrix, which has the entries of the inertia matrix, and factors it.
     #[inline(always)]
     pub(crate) fn factor(self) {
-        let pattern = Self::pattern(self.model, self.contacts);
+        let pattern = &self.model.tree;
         // Patterns of the usual mechanisms: a free body or one in a plane with legs, and chains.
         match (pattern.trunk(), pattern.branch()) {
             _ if self.model.has_extra() => self.factor_any(pattern),
@@ -57,7 +51,7 @@ impl<'a, F: Kernels, const D: usize> Hessian<'a, F, D> {
     fn factor_any(self, pattern: &Pattern) {
         let zero = F::zero();
         let hessian = &mut self.factors[..pattern.entries()];
-        copy_into(&self.model.tree, self.mass, pattern, hessian);
+        hessian.copy_from_slice(self.mass);
         let (slots, jacobians) = self.contacts.with_jacobians();
         for (slot, jacobian) in slots.iter().zip(jacobians.chunks_exact(pattern.size())) {
             if !acts(slot, self.running) {
@@ -81,7 +75,10 @@ impl<'a, F: Kernels, const D: usize> Hessian<'a, F, D> {
             *diagonal = *diagonal + row.weight.keep(row.residual.lt(zero));
         }
         if self.model.has_extra() {
-            F::extra(&mut self.contacts.extra, Part::Assemble { pattern, hessian });
+            F::extra(
+                &mut self.contacts.extra,
+                Part::Assemble { pattern, hessian, running: self.running.bits() },
+            );
         }
         F::factor(pattern, hessian, self.inverse_diagonal);
     }
@@ -162,7 +159,7 @@ impl<F: Lane, const D: usize, const T: usize, const B: usize> Terms<F, T, B> for
 
 /// x + a . b
 #[inline(always)]
-fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
+pub(super) fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
     let mut sum = x;
     for i in (0..D).rev() {
         sum = a[i].mul_add(b[i], sum);
@@ -170,27 +167,9 @@ fn add_product<F: Lane, const D: usize>(x: F, a: &[F; 3], b: &[F; D]) -> F {
     sum
 }
 
-/// The inertia matrix in a pattern that may have more entries.
-#[inline(always)]
-fn copy_into<F: Lane>(tree: &Pattern, mass: &[F], pattern: &Pattern, out: &mut [F]) {
-    if out.len() == mass.len() {
-        out.copy_from_slice(mass);
-        return;
-    }
-    out.fill(F::zero());
-    for k in 0..tree.size() {
-        let (start, source) = (pattern.start(k), tree.start(k));
-        for (c, &i) in tree.columns(k).iter().enumerate() {
-            // The full pattern has column i at place i.
-            out[start + i] = mass[source + c];
-        }
-        out[pattern.diagonal(k)] = mass[tree.diagonal(k)];
-    }
-}
-
 /// The curvature matrix of a contact times one column of its Jacobian.
 #[inline(always)]
-fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
+pub(super) fn curved<F: Lane, const D: usize>(w: &[F; 5], j: &[F; D]) -> [F; 3] {
     let normal = w[1].mul_add(j[1], w[0] * j[0]);
     let first = w[2].mul_add(j[1], w[1] * j[0]);
     if D == 2 {

@@ -1,6 +1,6 @@
 //! Constraint islands: trees that constraints couple are solved together, others apart, each with its own stopping test.
 //!
-//! In pass p every lane solves its p-th island. The rows of its other islands have no weight in that pass, and the
+//! In pass p every lane solves the island whose first tree is the p-th, if it has one. The rows of its other islands have no weight in that pass, and the
 //! degrees of freedom outside keep the acceleration of the smooth dynamics, so they add exact zeros.
 
 use super::Problem;
@@ -13,7 +13,7 @@ use crate::simd::{LANES, Lane, Mask};
 
 /// Work space for models of several trees.
 pub(crate) struct Islands<F> {
-    /// Per lane: the degrees of freedom of each island.
+    /// Per lane and pass: the degrees of freedom of its island.
     members: [Vec<u64>; LANES],
     /// Where every pass starts, and what all passes found.
     start: Vec<F>,
@@ -35,6 +35,7 @@ pub(crate) struct Islands<F> {
 struct ConeStart<F> {
     weights: Basis<F>,
     middle: F,
+    acting: u8,
     residuals: [Basis<F>; 2],
 }
 
@@ -49,7 +50,7 @@ impl<F: Lane> Islands<F> {
             false => 0,
         };
         let (zero, zeros) = (F::zero(), [F::zero(); DIRECTIONS]);
-        let cone = ConeStart { weights: zeros, middle: zero, residuals: [zeros; 2] };
+        let cone = ConeStart { weights: zeros, middle: zero, acting: 0, residuals: [zeros; 2] };
         let column = |n: usize| vec![F::zero(); n];
         Self {
             members: std::array::from_fn(|_| Vec::with_capacity(model.trees.len())),
@@ -80,7 +81,22 @@ impl<F: Lane> Islands<F> {
         self.members[lane].push(joined);
     }
 
-    /// Lanes whose `pass`-th island has degree of freedom `k`.
+    /// Puts the island whose first tree is the `t`-th at place `t`, so that lanes solve the same islands in the same pass as
+    /// far as they have them.
+    fn align(&mut self, trees: &[u64]) {
+        for members in &mut self.members {
+            let mut places = [0; u64::BITS as usize];
+            for &island in members.iter() {
+                let first = trees.iter().position(|tree| tree & island != 0);
+                places[first.unwrap_or(0)] = island;
+            }
+            members.clear();
+            members.extend(&places[..trees.len()]);
+        }
+    }
+
+    /// Lanes whose island of a pass has degree of freedom `k`.
+    #[inline(always)]
     fn lanes_with(&self, pass: usize, k: usize) -> u8 {
         (0..LANES).fold(0, |bits, lane| {
             let inside = self.members[lane].get(pass).is_some_and(|island| island >> k & 1 == 1);
@@ -95,7 +111,6 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     pub(crate) fn solve_islands(&mut self, running: F::Mask) {
         self.find_islands();
         let freedoms = self.acceleration.len();
-        let passes = self.newton.islands.members.iter().map(Vec::len).max().unwrap_or(0);
         {
             let (islands, smooth) = (&mut self.newton.islands, self.smooth);
             islands.start.copy_from_slice(self.acceleration);
@@ -117,10 +132,14 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             }
             for (i, slot) in extra.cones.slots().iter().enumerate() {
                 let residuals = [slot.residuals; 2];
-                islands.cones[i] = ConeStart { weights: slot.weights, middle: slot.middle, residuals };
+                islands.cones[i] =
+                    ConeStart { weights: slot.weights, middle: slot.middle, acting: slot.acting, residuals };
             }
         }
-        for pass in 0..passes {
+        for pass in 0..self.model.trees.len() {
+            if self.newton.islands.members.iter().all(|members| members[pass] == 0) {
+                continue;
+            }
             let mut trace = F::zero();
             let mut anywhere = 0;
             for k in 0..freedoms {
@@ -156,6 +175,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     }
 
     /// Gives the other constraints their weights and final residuals back, and the forces that belong to them.
+    #[inline(always)]
     fn restore_extra(&mut self) {
         let (islands, extra) = (&self.newton.islands, &mut self.contacts.extra);
         for (i, row) in extra.rows.rows_mut().iter_mut().enumerate() {
@@ -164,11 +184,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
         }
         for (i, slot) in extra.cones.slots_mut().iter_mut().enumerate() {
             (slot.weights, slot.middle) = (islands.cones[i].weights, islands.cones[i].middle);
-            slot.residuals = islands.cones[i].residuals[1];
+            (slot.residuals, slot.acting) = (islands.cones[i].residuals[1], islands.cones[i].acting);
         }
-        F::extra(extra, Part::Forces { force: &mut [] });
+        F::extra(extra, Part::Respond);
     }
 
+    #[inline(always)]
     fn find_islands(&mut self) {
         let islands = &mut self.newton.islands;
         islands.members.iter_mut().for_each(Vec::clear);
@@ -189,9 +210,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
             let acting = F::zero().lt(slot.weights[1]).bits();
             lanes_of(acting).for_each(|lane| islands.couple(lane, trees, slot.touched_by(lane)));
         }
+        islands.align(trees);
     }
 
     /// Gives weight to the rows of one island per lane only, and puts all rows at their start.
+    #[inline(always)]
     fn only_rows_of(&mut self, pass: usize) {
         let islands = &self.newton.islands;
         for (i, row) in self.limits.rows_mut().iter_mut().enumerate() {
@@ -228,10 +251,12 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
                 slot.weights[d] = start.weights[d].keep(mask);
             }
             slot.middle = start.middle.keep(mask);
+            slot.acting = start.acting & inside;
             slot.residuals = start.residuals[0];
         }
     }
 
+    #[inline(always)]
     fn keep_results_of(&mut self, pass: usize) {
         for k in 0..self.acceleration.len() {
             let inside = F::Mask::from_bits(self.newton.islands.lanes_with(pass, k));

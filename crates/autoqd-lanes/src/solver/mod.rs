@@ -4,6 +4,7 @@
 //! the result agrees with libmujoco's to rounding as long as both stop after the same iteration: the stopping rules
 //! are libmujoco 3.17's, with its scale 1 / trace(M).
 
+mod coupled;
 mod hessian;
 mod islands;
 mod line_search;
@@ -121,6 +122,7 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     #[inline(always)]
     pub(crate) fn iterate(&mut self, mut running: F::Mask, trace: F) {
         let model = self.model;
+        self.contacts.extra.fill.lanes = None;
         let scale = F::one() / trace;
         let tolerance = F::splat(model.options.tolerance);
         let half_scale = scale * F::splat(0.5);
@@ -283,7 +285,11 @@ impl<F: Kernels, const D: usize> Problem<'_, F, D> {
     /// The direction p = -H^-1 g in the running lanes; returns g' H^-1 g.
     #[inline(always)]
     fn newton_direction(&mut self, running: F::Mask) -> F {
-        let pattern = Hessian::pattern(self.model, self.contacts);
+        let model = self.model;
+        if self.contacts.couples_branches || model.rows_couple_branches {
+            return self.coupled_direction(running);
+        }
+        let pattern = &model.tree;
         let newton = &mut *self.newton;
         F::factor_hessian(Hessian {
             model: self.model,

@@ -192,12 +192,13 @@ fn refused(recipe: &Recipe, reason: &str) -> EnvError {
 
 /// Which simulator [`make_worlds`] uses and why.
 pub(crate) fn physics_note(recipe: &Recipe, physics: Physics) -> String {
-    let solver = match super::convert::has_newton(&recipe.model) {
-        true => "",
-        false => {
-            "; constraints by Newton's method in place of PGS, so that steps differ from libmujoco's by what PGS leaves"
-        }
-    };
+    let solver = super::convert::other_solver(&recipe.model).map(|other| {
+        format!(
+            "; constraints by Newton's method in place of {other}, so that steps differ from libmujoco's by what {other} \
+             leaves"
+        )
+    });
+    let solver = solver.unwrap_or_default();
     let lanes = |prepared: &Prepared| {
         format!("lanes engine ({}, {LANES} worlds at a time){solver}", prepared.backend)
     };

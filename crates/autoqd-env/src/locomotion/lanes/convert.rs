@@ -34,7 +34,7 @@ pub(crate) fn convert(model: &Model) -> Result<Converted, LanesError> {
 
 /// The model that libmujoco must simulate to agree with the lanes engine, which has Newton's method only.
 pub(super) fn comparable(model: &Arc<Model>) -> Arc<Model> {
-    if has_newton(model) {
+    if other_solver(model).is_none() {
         return Arc::clone(model);
     }
     let mut other = Model::clone(model);
@@ -42,9 +42,13 @@ pub(super) fn comparable(model: &Arc<Model>) -> Arc<Model> {
     Arc::new(other)
 }
 
-/// Whether libmujoco solves the model by Newton's method as the engine does.
-pub(super) fn has_newton(model: &Model) -> bool {
-    model.opt().solver == NEWTON
+/// The name of another solver that the engine's takes the place of.
+pub(super) fn other_solver(model: &Model) -> Option<&'static str> {
+    match model.opt().solver {
+        NEWTON => None,
+        1 => Some("CG"),
+        _ => Some("PGS"),
+    }
 }
 
 /// The number of Newton's method among libmujoco's solvers.
@@ -170,7 +174,36 @@ fn tendons(model: &Model) -> Vec<lanes::Tendon> {
         inverse_weight: model.tendon_invweight0()[t],
         reference_length: model.tendon_length0()[t],
     };
-    (0..model.tendon_adr().len()).map(tendon).collect()
+    let at_sites = (0..model.actuator_trnid().len()).filter(|&i| is_at_site(model, i));
+    (0..model.tendon_adr().len()).map(tendon).chain(at_sites.map(|i| wrench(model, i))).collect()
+}
+
+/// Whether an actuator pulls at a site.
+fn is_at_site(model: &Model, actuator: usize) -> bool {
+    model.actuator_trntype()[actuator] == MjtTrn::mjTRN_SITE
+}
+
+/// What an actuator at a site does, with its gear: a tendon without length.
+fn wrench(model: &Model, actuator: usize) -> lanes::Tendon {
+    let site = model.actuator_trnid()[actuator][0] as usize;
+    let [x, y, z, a, b, c] = model.actuator_gear()[actuator];
+    lanes::Tendon {
+        path: lanes::Path::Wrench {
+            body: model.site_bodyid()[site] as usize,
+            position: model.site_pos()[site],
+            orientation: model.site_quat()[site],
+            force: [x, y, z],
+            torque: [a, b, c],
+        },
+        stiffness: 0.0,
+        relaxed: [0.0; 2],
+        damping: 0.0,
+        limit: None,
+        friction_loss: 0.0,
+        friction_softness: softness([0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]),
+        inverse_weight: 0.0,
+        reference_length: 0.0,
+    }
 }
 
 fn path(model: &Model, tendon: usize) -> lanes::Path {
@@ -252,12 +285,17 @@ fn actuators(model: &Model) -> Vec<lanes::Actuator> {
         lanes::Actuator {
             transmission: match (model.actuator_trntype()[i], model.actuator_trnid()[i][0] as usize) {
                 (MjtTrn::mjTRN_TENDON, tendon) => lanes::Transmission::Tendon(tendon),
+                (MjtTrn::mjTRN_SITE, _) => {
+                    let before = (0..i).filter(|&other| is_at_site(model, other)).count();
+                    lanes::Transmission::Tendon(model.tendon_adr().len() + before)
+                }
                 (_, joint) => lanes::Transmission::Joint(joint),
             },
             activation: activation(model, i),
             activation_range: model.actuator_actlimited()[i].then(|| model.actuator_actrange()[i]),
             early: model.actuator_actearly()[i],
-            gear: model.actuator_gear()[i][0],
+            // That of an actuator at a site is in what it does to the site.
+            gear: if is_at_site(model, i) { 1.0 } else { model.actuator_gear()[i][0] },
             gain: model.actuator_gainprm()[i][0],
             bias: if affine { [bias[0], bias[1], bias[2]] } else { [0.0; 3] },
             control_range: (clamped && model.actuator_ctrllimited()[i])

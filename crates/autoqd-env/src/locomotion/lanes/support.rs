@@ -56,9 +56,6 @@ fn options(model: &Model) -> Result<(), LanesError> {
         3 => return unsupported("the integrator implicitfast in a medium"),
         _ => return unsupported("the integrator implicit"),
     }
-    if opt.solver == 1 {
-        return unsupported("the constraint solver CG");
-    }
     if opt.noslip_iterations > 0 {
         return unsupported("the noslip solver");
     }
@@ -190,7 +187,8 @@ fn actuator(model: &Model, i: usize) -> Result<(), LanesError> {
         MjtTrn::mjTRN_JOINT if scalar(joint) => None,
         MjtTrn::mjTRN_JOINT => Some("a ball or free joint"),
         MjtTrn::mjTRN_TENDON => None,
-        MjtTrn::mjTRN_SITE => Some("a site"),
+        MjtTrn::mjTRN_SITE if model.actuator_trnid()[i][1] < 0 => None,
+        MjtTrn::mjTRN_SITE => Some("a site relative to another"),
         MjtTrn::mjTRN_BODY => Some("a body (adhesion)"),
         _ => Some("something else than a hinge or slide"),
     };

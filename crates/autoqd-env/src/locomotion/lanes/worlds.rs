@@ -105,8 +105,10 @@ impl LaneState {
             let (x, r) = (self.xpos[body], &self.xmat[body]);
             std::array::from_fn(|i| x[i] + r[3 * i] * p[0] + r[3 * i + 1] * p[1] + r[3 * i + 2] * p[2])
         };
-        for (site, position) in self.site_xpos.iter_mut().enumerate() {
-            *position = point(model.site_bodyid()[site] as usize, model.site_pos()[site]);
+        if recipe.needs.sites {
+            for (site, position) in self.site_xpos.iter_mut().enumerate() {
+                *position = point(model.site_bodyid()[site] as usize, model.site_pos()[site]);
+            }
         }
         if !recipe.needs.points {
             return;
