@@ -38,7 +38,7 @@ def faults_of(package, versions):
 def missing_features(package):
     """A crate that can run tasks hands both features on to every crate of ours that has them."""
     users = [d for d in package["dependencies"] if d["name"].startswith("autoqd") and not d["kind"]]
-    users = [d["name"] for d in users if d["name"] not in ("autoqd-lanes", "autoqd-qd")]
+    users = [d["name"] for d in users if d["name"] not in ("autoqd-lanes", "autoqd-qd", "autoqd-task-file")]
     for feature in SIMULATORS if users else ():
         forwarded = package["features"].get(feature, [])
         for name in users:

@@ -132,10 +132,17 @@ pub fn compile() {
         .include(&package)
         .file(manifest.join("shim/walker.cpp"))
         .file(manifest.join("shim/island.cpp"));
-    for source in sources(&package.join("Box2D")) {
-        build.file(changed(&source, &package.join("Box2D"), &out));
-    }
+    build.file(together(&package.join("Box2D"), &out));
     build.compile("autoqd_box2d");
+}
+
+/// A file that includes all of Box2D's: compiled as one they take a quarter of the time.
+fn together(root: &Path, out: &Path) -> PathBuf {
+    let include = |source: &PathBuf| format!("#include \"{}\"\n", changed(source, root, out).display());
+    let text: String = sources(root).iter().map(include).collect();
+    let path = out.join("box2d.cpp");
+    write(&path, &text);
+    path
 }
 
 /// Every C++ file below `folder`, in a fixed order.

@@ -138,7 +138,7 @@ fn one_action_that_is_not_a_number_does_not_end_a_search() {
     let registry = Registry::default();
     let task = registry.task("point-maze", &Default::default()).unwrap();
     let section = PolicySection { hidden: vec![2], ..PolicySection::default() };
-    let policy = PolicySpec::for_task(&section, task.spec()).unwrap();
+    let policy = section.shape(task.spec()).unwrap();
     let dimension = policy.parameter_count();
     let context = EvaluatorContext {
         config: None,

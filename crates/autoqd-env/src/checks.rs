@@ -1,5 +1,8 @@
 //! The checks of sizes and numbers that every task makes before it simulates.
 
+#[cfg(feature = "box2d")]
+pub(crate) use autoqd_task_file::range;
+
 use crate::{Action, EnvError, EnvSpec};
 
 /// Rejects an action of the wrong size or with a component that is not finite.
@@ -23,13 +26,4 @@ pub(crate) fn observation(spec: &EnvSpec, buffer: &[f64]) -> Result<(), EnvError
     }
     let (task, got, expected) = (spec.name.clone(), buffer.len(), spec.observation_size);
     Err(EnvError::ObservationSize { task, got, expected })
-}
-
-/// Rejects a perturbation outside `low..=high`; NaN is outside.
-#[cfg(any(feature = "mujoco", feature = "box2d"))]
-pub(crate) fn range(task: &str, knob: &'static str, value: f64, low: f64, high: f64) -> Result<(), EnvError> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(EnvError::PerturbationRange { task: task.to_string(), knob, value, low, high })
 }

@@ -39,14 +39,12 @@
 mod bipedal_walker;
 mod checks;
 mod environment;
-mod error;
 #[cfg(any(feature = "mujoco", feature = "box2d"))]
 pub mod golden;
 #[cfg(feature = "mujoco")]
 mod locomotion;
 #[cfg(feature = "mujoco")]
 mod mujoco;
-mod perturbation;
 mod planar_arm;
 mod point_maze;
 mod registry;
@@ -57,13 +55,12 @@ mod task;
 mod worlds;
 mod ziggurat;
 
+pub use autoqd_task_file::{EnvError, Margin, Perturbation};
 #[cfg(feature = "box2d")]
 pub use bipedal_walker::{BipedalWalker, BipedalWalkerTask, WorldReuse};
 pub use environment::{Action, EnvSpec, Environment, InfoSpec, MeasureSpec, Picture, Transition};
-pub use error::EnvError;
 #[cfg(feature = "mujoco")]
 pub use locomotion::{Blas, Draft, Locomotion, LocomotionTask, lanes};
-pub use perturbation::{Margin, Perturbation};
 pub use planar_arm::PlanarArmTask;
 pub use point_maze::PointMazeTask;
 pub use registry::{canonical_name, gymnasium_id, load_task, task_files, task_names};

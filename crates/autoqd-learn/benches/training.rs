@@ -84,7 +84,7 @@ fn roll_out(
     physics: Physics,
     pool: &Arc<rayon::ThreadPool>,
 ) -> (Vec<Evaluation>, f64) {
-    let policy = PolicySpec::for_task(&config.policy, task.spec()).expect("a policy");
+    let policy = config.policy.shape(task.spec()).expect("a policy");
     let dimension = policy.parameter_count();
     let evaluator = LocalEvaluator::new(task.clone(), policy, physics, pool.clone()).expect("an evaluator");
     // Sums of four uniform numbers, with the step sizes of the paper's emitters in turn.

@@ -13,9 +13,9 @@ use crate::perturbed::{Knob, Vary};
 use crate::protocol::{Round, check_episodes, round_seeds};
 use crate::rollouts::{Progress, Rollouts};
 use crate::run::LoadedRun;
-use crate::sample::sample;
-use crate::statistics::Estimate;
 use autoqd::cwpca::quantile;
+use autoqd_statistics::Estimate;
+use autoqd_statistics::sample;
 
 /// Settings of the study; the defaults are the paper's where it gives any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

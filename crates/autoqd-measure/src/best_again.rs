@@ -5,8 +5,8 @@ use crate::error::MeasureError;
 use crate::protocol::{Protocol, Round, round_seeds};
 use crate::rollouts::Rollouts;
 use crate::run::LoadedRun;
-use crate::selection::top_fraction;
-use crate::statistics::Estimate;
+use autoqd_statistics::Estimate;
+use autoqd_statistics::top_fraction;
 
 /// An elite that was rolled out again.
 #[derive(Clone, Debug, PartialEq)]

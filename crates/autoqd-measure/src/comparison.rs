@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::error::MeasureError;
 use crate::evaluation::{RunMetrics, TaskEvaluation};
-use crate::statistics::{Estimate, MannWhitney, mann_whitney};
 use crate::table::{Cell, Group, Row, Table};
 use crate::trade_off::{TradeOff, trade_off};
+use autoqd_statistics::{Estimate, MannWhitney, mann_whitney};
 
 type Number = fn(&RunMetrics) -> Option<f64>;
 

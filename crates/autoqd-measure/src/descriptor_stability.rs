@@ -10,7 +10,6 @@ use crate::evaluation::one_task;
 use crate::protocol::{Round, round_seeds};
 use crate::rollouts::{Progress, Rollouts};
 use crate::run::LoadedRun;
-use crate::sample::sample;
 use crate::stability::{RolloutDescriptors, stability};
 use crate::store;
 use autoqd::cwpca::quantile;
@@ -19,6 +18,7 @@ use autoqd::evaluator::{Evaluation, Probe};
 use autoqd::registry::Registry;
 use autoqd::runner::load_search;
 use autoqd::search::Search;
+use autoqd_statistics::sample;
 
 /// Policies rolled out at a time: what probes keep from a rollout may be large.
 const PART: usize = 8;

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use autoqd_env::{EnvSpec, Physics};
 use serde::{Deserialize, Serialize};
 
-use crate::bandwidth::shared_bandwidth;
 use crate::bench::Bench;
 use crate::error::MeasureError;
 use crate::gt_grid::{GT_CELLS, GT_CELLS_COARSE, GtGrid};
-use crate::points::Points;
 use crate::protocol::{Protocol, Round, round_seeds};
 use crate::reference::Reference;
 use crate::rollouts::{PolicyResult, Progress, Rollouts};
 use crate::run::{Budget, LoadedRun, Run};
-use crate::sample::sample;
-use crate::statistics::{Estimate, mean};
-use crate::vendi::{VendiScore, vendi_score};
 use autoqd::embedding::{Embedding, Normalizer, RunningStatistics};
+use autoqd_statistics::Points;
+use autoqd_statistics::sample;
+use autoqd_statistics::shared_bandwidth;
+use autoqd_statistics::{Estimate, mean};
+use autoqd_statistics::{VendiScore, vendi_score};
 
 /// Score of the ground-truth grid at one resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

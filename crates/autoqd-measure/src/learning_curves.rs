@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::error::MeasureError;
 use crate::evaluation::TaskEvaluation;
 use crate::run::Run;
-use crate::statistics::Estimate;
 use autoqd::export::csv_field;
 use autoqd::run_folder::IterationRow;
+use autoqd_statistics::Estimate;
 
 /// Points of a curve over environment steps.
 const POINTS: usize = 100;

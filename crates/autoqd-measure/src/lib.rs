@@ -15,10 +15,8 @@
 #![forbid(unsafe_code)]
 
 mod adaptation;
-mod bandwidth;
 mod bench;
 mod best_again;
-mod cluster;
 mod comparison;
 mod curve;
 mod descriptor_stability;
@@ -27,21 +25,17 @@ mod evaluation;
 mod gt_grid;
 mod learning_curves;
 mod located;
-mod low_rank;
 mod measurement;
 mod perturbed;
 mod physics;
-mod points;
 mod protocol;
 mod reference;
 mod result_tables;
 mod results;
 mod rollouts;
 mod run;
-mod sample;
 mod selection;
 mod stability;
-mod statistics;
 mod store;
 mod sweep;
 mod sweep_away;
@@ -49,18 +43,20 @@ mod sweep_log;
 mod sweep_work;
 mod table;
 mod trade_off;
-mod two_sample;
 mod variant;
-mod vendi;
 
 pub use adaptation::{
     Adaptation, AdaptationCurve, AdaptationKnob, AdaptationOptions, AdaptationStudy, Cost, CurvePoint,
     ReturnBox,
 };
-pub use bandwidth::{Pooling, bandwidth, median, shared_bandwidth};
+pub use autoqd_statistics::{
+    Clusters, DENSE_LIMIT, Estimate, KolmogorovSmirnov, MannWhitney, Points, Pooling, TOLERANCE, VendiScore,
+    bandwidth, cluster, farthest_points, holm, kolmogorov_smirnov, mann_whitney, mean, median, sample,
+    sample_variance, shared_bandwidth, sign_flip, squared_distance, top_fraction, vendi_cosine, vendi_dense,
+    vendi_of_kernel, vendi_score, vendi_truncated,
+};
 pub use bench::Bench;
 pub use best_again::{Again, best_again};
-pub use cluster::{Clusters, cluster};
 pub use comparison::{Tested, compare_methods, fine_table, main_table, trade_off_table};
 pub use curve::{Area, area_under, success_count, success_threshold};
 pub use descriptor_stability::{DescriptorStability, descriptor_stability};
@@ -72,17 +68,14 @@ pub use located::{Located, locate_by_embedding, locate_by_measures};
 pub use measurement::{Measurement, RunAdaptation, RunEvaluation, RunStability, Stored};
 pub use perturbed::{Knob, Vary};
 pub use physics::{PhysicsComparison, PhysicsOptions, QuantityComparison, compare_physics};
-pub use points::{Points, squared_distance};
 pub use protocol::{Protocol, Round, round_seeds};
 pub use reference::Reference;
 pub use result_tables::{adaptation_table, evaluation_table, stability_table};
 pub use results::{Origin, Paper, PaperAblation, PaperTask, RunRecord, collect, read_records, results_page};
 pub use rollouts::{PolicyResult, Progress, Rollouts};
 pub use run::{Budget, LoadedRun, Run};
-pub use sample::sample;
-pub use selection::{Selection, farthest_points, top_fraction};
+pub use selection::Selection;
 pub use stability::{RolloutDescriptors, Stability, stability};
-pub use statistics::{Estimate, MannWhitney, mann_whitney, mean, sample_variance};
 pub use store::save_json;
 pub use sweep::{Job, Sweep};
 pub use sweep_away::SweepAway;
@@ -90,9 +83,4 @@ pub use sweep_log::SweepLog;
 pub use sweep_work::{Outcome, SweepWork};
 pub use table::{Cell, Format, Group, Row, Table};
 pub use trade_off::{TradeOff, trade_off};
-pub use two_sample::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
 pub use variant::{name_variants, variants};
-pub use vendi::{
-    DENSE_LIMIT, TOLERANCE, VendiScore, vendi_cosine, vendi_dense, vendi_of_kernel, vendi_score,
-    vendi_truncated,
-};

@@ -3,11 +3,11 @@
 use crate::bench::Bench;
 use crate::error::MeasureError;
 use crate::evaluation::Study;
-use crate::points::Points;
 use crate::protocol::Protocol;
 use crate::reference::Reference;
 use crate::rollouts::{PolicyResult, Progress};
 use crate::run::LoadedRun;
+use autoqd_statistics::Points;
 
 /// Policies with their places in a space.
 #[derive(Clone, Debug, PartialEq)]

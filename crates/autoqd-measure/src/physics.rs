@@ -13,11 +13,11 @@ use crate::error::MeasureError;
 use crate::protocol::Round;
 use crate::rollouts::Progress;
 use crate::run::LoadedRun;
-use crate::sample::sample;
-use crate::statistics::{Estimate, mean};
-use crate::two_sample::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
 use autoqd::evaluator::{Candidates, Episode, Evaluation, Evaluator};
 use autoqd::seeds::{Purpose, derive};
+use autoqd_statistics::sample;
+use autoqd_statistics::{Estimate, mean};
+use autoqd_statistics::{KolmogorovSmirnov, holm, kolmogorov_smirnov, sign_flip};
 
 /// Level at which all tests of a comparison together would reject equal simulators.
 const LEVEL: f64 = 0.05;

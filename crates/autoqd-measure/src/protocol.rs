@@ -5,10 +5,10 @@ use std::sync::Arc;
 use autoqd_env::EnvSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::bandwidth::Pooling;
 use crate::error::MeasureError;
 use autoqd::embedding::{Embedding, FeatureMap, FeatureOptions, Normalizer, PsiOptions};
 use autoqd::seeds::{Purpose, derive};
+use autoqd_statistics::Pooling;
 
 /// What the evaluation does; the defaults are those of the paper where it gives any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

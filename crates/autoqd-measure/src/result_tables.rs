@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::adaptation::{Adaptation, AdaptationCurve, AdaptationKnob, CurvePoint};
 use crate::descriptor_stability::DescriptorStability;
 use crate::evaluation::{RunMetrics, TaskEvaluation};
-use crate::statistics::Estimate;
 use crate::table::{Cell, Group, Row, Table};
+use autoqd_statistics::Estimate;
 
 /// The name of a population in a table: its variant and seed, or its path where those are missing.
 fn label(variant: &str, seed: Option<u64>, path: &Path) -> String {

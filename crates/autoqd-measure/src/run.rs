@@ -307,7 +307,7 @@ impl Run {
     /// The shape of the policies in the task, as stored in the current archive.
     pub fn policy_spec(&self, spec: &EnvSpec) -> Result<PolicySpec, MeasureError> {
         let stored = ArchiveTable::read_policy(&self.archive_path())?;
-        Ok(PolicySpec::stored_or_for_task(stored, &self.policy, spec)?)
+        Ok(self.policy.stored_shape(stored, spec)?)
     }
 }
 
@@ -389,7 +389,7 @@ impl LoadedRun {
 
     /// The shape of the policies in the task, checked against the stored parameters.
     pub fn policy_spec(&self, spec: &EnvSpec) -> Result<PolicySpec, MeasureError> {
-        let policy = PolicySpec::stored_or_for_task(self.table.policy()?, &self.policy, spec)?;
+        let policy = self.policy.stored_shape(self.table.policy()?, spec)?;
         let (expected, got) = (policy.parameter_count(), self.table.parameters.width);
         if !self.is_empty() && expected != got {
             return Err(MeasureError::PolicySize {

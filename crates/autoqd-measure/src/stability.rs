@@ -1,6 +1,6 @@
 //! How much a descriptor varies between rollouts of the same policy (the paper's appendix on stability).
 
-use crate::statistics::{mean, sample_variance};
+use autoqd_statistics::{mean, sample_variance};
 
 /// Descriptors of one function: policies x rollouts x dimensions.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Tables of results as text, Markdown, LaTeX and CSV.
 
-use crate::statistics::Estimate;
 use autoqd::export::csv_field;
+use autoqd_statistics::Estimate;
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -99,7 +99,7 @@ pub fn of_run(folder: &Path, registry: &Registry) -> Result<String, Error> {
     let config = read_config(folder)?;
     let name = KeptTask::read(folder)?.map(|kept| kept.location()).transpose()?;
     let task = registry.task(name.as_ref().unwrap_or(&config.task), &config.perturbation)?;
-    let policy = PolicySpec::for_task(&config.policy, task.spec())?;
+    let policy = config.policy.shape(task.spec())?;
     let context = EvaluatorContext {
         config: None,
         task,

@@ -14,12 +14,15 @@ pub enum ViewError {
         /// What the rasteriser said.
         reason: String,
     },
-    /// Pixels could not be encoded.
+    /// Pixels could not be drawn or encoded.
+    #[error(transparent)]
+    Draw(#[from] autoqd_draw::DrawError),
+    /// Pictures could not be made into a film by another program.
     #[error("cannot encode {format}: {reason}")]
     Encode {
-        /// PNG, GIF or MP4.
+        /// MP4.
         format: &'static str,
-        /// What the encoder said.
+        /// What it said.
         reason: String,
     },
     /// A replay has no frame or its task has no shapes.

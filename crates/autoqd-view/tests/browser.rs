@@ -162,7 +162,7 @@ fn ten_thousand_elites_stay_at_interactive_speed() {
 fn geoms(run: &RunView, name: &str, row: usize, steps: usize) -> Vec<Value> {
     let archive = run.archive().unwrap();
     let task = LocomotionTask::builtin(name, &Perturbation::default()).unwrap();
-    let spec = PolicySpec::for_task(&run.config().unwrap().policy, task.spec()).unwrap();
+    let spec = run.config().unwrap().policy.shape(task.spec()).unwrap();
     let mut policy = Policy::new(&spec, archive.parameters.row(row)).unwrap();
     let mut world = task.world().unwrap();
     let mut observation = vec![0.0; world.spec().observation_size];

@@ -179,7 +179,7 @@ impl Contender {
             .and_then(|config| config.resolve(&task.spec().into(), &registry))
             .expect("a valid configuration");
         let pool = thread_pool(Some(threads)).expect("threads");
-        let policy = PolicySpec::for_task(&config.policy, task.spec()).expect("a policy");
+        let policy = config.policy.shape(task.spec()).expect("a policy");
         let local = |physics| {
             LocalEvaluator::new(task.clone(), policy.clone(), physics, pool.clone()).expect("an evaluator")
         };

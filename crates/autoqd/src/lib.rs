@@ -55,30 +55,24 @@
 //! stopping.
 
 #![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub mod config;
-pub mod cwpca;
 pub mod descriptor;
-pub mod embedding;
 pub mod emitter;
-mod error;
-pub mod evaluator;
 pub mod export;
-// For the other crates of the project; not an interface.
-#[doc(hidden)]
-pub mod kernels;
 pub mod memory;
 pub mod observer;
 pub mod packed;
 pub mod parts;
-pub mod policy;
-pub mod random;
 pub mod registry;
 pub mod remote;
 pub mod run_folder;
 pub mod runner;
 pub mod search;
-pub mod seeds;
 pub mod trainer;
 
-pub use error::Error;
+pub use autoqd_rollout::{Error, cwpca, embedding, evaluator, policy, random, seeds};
+// For the other crates of the project; not an interface.
+#[doc(hidden)]
+pub use autoqd_rollout::kernels;

@@ -15,6 +15,9 @@ use crate::evaluator::{LocalEvaluator, wire};
 use crate::policy::PolicySpec;
 use crate::registry::{EvaluatorContext, Registry};
 
+/// How the bytes of a job begin.
+const JOB: &[u8; 8] = b"AQDJOB01";
+
 /// A task, the shape of its policies and the simulator, as they are sent to workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -75,12 +78,12 @@ impl Job {
 
     /// The job in bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        wire::seal(wire::JOB, self)
+        wire::seal(JOB, self)
     }
 
     /// Reads a job.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let job: Self = wire::open(wire::JOB, bytes)?;
+        let job: Self = wire::open(JOB, bytes)?;
         let inside = |path: &PathBuf| path.components().all(|c| matches!(c, Component::Normal(_)));
         match job.files.iter().map(|(path, _)| path).chain(&job.file).all(inside) {
             true => Ok(job),
@@ -167,7 +170,7 @@ mod tests {
     fn a_worker_answers_as_this_process_does_and_refuses_another_task() {
         let registry = Registry::default();
         let task = registry.task("point-maze", &Default::default()).unwrap();
-        let policy = PolicySpec::for_task(&PolicySection::default(), task.spec()).unwrap();
+        let policy = PolicySection::default().shape(task.spec()).unwrap();
         let context = EvaluatorContext {
             config: None,
             task,

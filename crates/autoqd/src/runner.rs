@@ -123,8 +123,9 @@ impl Runner {
             self.folder.discard();
         }
         outcome.map_err(|error| match error {
-            Error::RunFolder(source @ RunFolderError::Io { .. })
-                if self.path().join(CHECKPOINT_FILE).exists() =>
+            Error::RunFolder(source)
+                if matches!(source.downcast_ref(), Some(RunFolderError::Io { .. }))
+                    && self.path().join(CHECKPOINT_FILE).exists() =>
             {
                 Error::Interrupted { source, path: self.path().to_owned() }
             }

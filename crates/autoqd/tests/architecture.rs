@@ -13,7 +13,8 @@ const CYCLES: &[(&str, &[&str], &str)] = &[(
 
 /// Crates whose results are promised to the byte. `autoqd-env` needs the platform's mathematics for Gymnasium's bits, and
 /// `autoqd-lanes` fuses on purpose, with the same bits from every back end.
-const SAME_BYTES: &[&str] = &["autoqd", "autoqd-qd", "autoqd-learn", "autoqd-measure"];
+const SAME_BYTES: &[&str] =
+    &["autoqd", "autoqd-rollout", "autoqd-qd", "autoqd-learn", "autoqd-measure", "autoqd-statistics"];
 
 /// What must not be used there, and why.
 const FORBIDDEN: &[(&[&str], &str)] = &[

@@ -2,9 +2,13 @@
 
 use super::crowd::{Aftermath, Constraints, Edge, Point};
 use super::solver::{self, Batch, Velocity, WideContact, WideJoint};
-use super::wide::{Array, LANES, One, Wide};
-#[cfg(target_arch = "x86_64")]
-use super::wide::{Avx2, Avx512};
+#[cfg(lanes_avx2)]
+use super::wide::Avx2;
+#[cfg(lanes_avx512)]
+use super::wide::Avx512;
+#[cfg(walkers_portable)]
+use super::wide::{Array, LANES};
+use super::wide::{One, Wide};
 
 /// The parts of a step for one lane type.
 pub trait Kernels: Wide {
@@ -82,10 +86,11 @@ macro_rules! kernels {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 kernels!(Avx512, inline(always), "avx512f,avx512dq,avx512vl,avx512bw");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 kernels!(Avx2, inline(always), "avx2");
 // Copies of this code, which is long because the compiler has to find the vectors in it, would take minutes to build.
+#[cfg(walkers_portable)]
 kernels!(Array<LANES>, inline(never));
 kernels!(One, inline(always));

@@ -57,7 +57,8 @@ unsafe impl Send for Lane {}
 impl Walkers {
     pub fn new(task: &BipedalWalkerTask, reuse: WorldReuse) -> Result<Self, EnvError> {
         let lanes = (0..LANES).map(|_| Lane::new(task, reuse)).collect::<Result<_, _>>()?;
-        let batch = with_backend!(Backend::best(), F => Box::new(Batch::<F>::new()) as Box<dyn Solver>);
+        let backend = Backend::best(&task.spec.name)?;
+        let batch = with_backend!(backend, F => Box::new(Batch::<F>::new()) as Box<dyn Solver>);
         Ok(Self { spec: task.spec.clone(), lanes, batch })
     }
 

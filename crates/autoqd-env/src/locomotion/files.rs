@@ -1,6 +1,5 @@
 //! Which files a task is made of, so that a run can keep them.
 
-use super::task_file::TaskFile;
 use crate::{EnvError, TaskFiles};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +13,7 @@ const FOLDER_ATTRIBUTES: [&str; 3] = ["assetdir", "meshdir", "texturedir"];
 /// The task file, its model and whatever that includes or loads.
 pub(super) fn files_of(path: &Path) -> Result<TaskFiles, EnvError> {
     let (text, shown) = super::task::read(path)?;
-    let file: TaskFile = super::task::parse(&text, &shown)?;
+    let file = super::task::parse(&text, &shown)?;
     let task = absolute(path);
     let model = normal(&task.parent().unwrap_or(Path::new("/")).join(&file.model));
     let mut search =

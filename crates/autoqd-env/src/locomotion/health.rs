@@ -78,28 +78,3 @@ impl Rule {
 }
 
 const RANGE_HELP: &str = "give min, max, above or below";
-
-impl Range {
-    pub(super) fn is_unbounded(&self) -> bool {
-        [self.min, self.max, self.above, self.below].iter().all(Option::is_none)
-    }
-
-    /// Whether there is a value in it.
-    fn is_possible(&self) -> bool {
-        let bounds = [self.min, self.max, self.above, self.below];
-        let below_open =
-            |low: Option<f64>, high: Option<f64>| low.zip(high).is_none_or(|(low, high)| low < high);
-        bounds.iter().flatten().all(|bound| !bound.is_nan())
-            && self.min.zip(self.max).is_none_or(|(min, max)| min <= max)
-            && below_open(self.min, self.below)
-            && below_open(self.above, self.max)
-            && below_open(self.above, self.below)
-    }
-
-    pub(super) fn contains(&self, value: f64) -> bool {
-        self.min.is_none_or(|bound| value >= bound)
-            && self.max.is_none_or(|bound| value <= bound)
-            && self.above.is_none_or(|bound| value > bound)
-            && self.below.is_none_or(|bound| value < bound)
-    }
-}

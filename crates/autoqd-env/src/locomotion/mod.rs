@@ -26,8 +26,8 @@ mod shaped;
 mod start;
 mod state;
 mod task;
-mod task_file;
 
+use autoqd_task_file::form as task_file;
 pub use dot::Blas;
 pub use draft::Draft;
 pub use environment::Locomotion;

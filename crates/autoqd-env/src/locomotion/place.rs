@@ -3,7 +3,7 @@
 use super::memory::{Memory, Spot};
 use super::names::Names;
 use super::state::{Needs, State};
-use super::task_file::{Angle, Axis, Channel, Place};
+use super::task_file::{Angle, Channel, Place};
 use crate::EnvError;
 
 impl Spot {
@@ -29,16 +29,6 @@ impl Spot {
             _ => Err(names.invalid(
                 "a place is one of `body`, `geom`, `site`, `center_of_mass = true`, `goal` and `point`",
             )),
-        }
-    }
-}
-
-impl Axis {
-    pub fn index(self) -> usize {
-        match self {
-            Self::X => 0,
-            Self::Y => 1,
-            Self::Z => 2,
         }
     }
 }
@@ -126,18 +116,6 @@ impl Number {
             }
             Self::Goal(index) => memory.goals[index],
             Self::Sensor(index) => state.sensordata()[index],
-        }
-    }
-}
-
-impl Angle {
-    /// The angle of an orientation, in radians.
-    pub fn of(self, rotation: &[f64; 9]) -> f64 {
-        match self {
-            Self::Roll => rotation[7].atan2(rotation[8]),
-            Self::Pitch => (-rotation[6]).clamp(-1.0, 1.0).asin(),
-            Self::Yaw => rotation[3].atan2(rotation[0]),
-            Self::Tilt => rotation[8].clamp(-1.0, 1.0).acos(),
         }
     }
 }

@@ -240,20 +240,12 @@ pub(super) fn read(path: &Path) -> Result<(String, String), EnvError> {
     }
 }
 
+/// Reads a task file; messages have the place in it.
 pub(super) fn parse(text: &str, shown: &str) -> Result<TaskFile, EnvError> {
-    toml::from_str(text).map_err(|error| {
-        let message = unreadable_table(text).unwrap_or_else(|| locate(text, &error));
-        EnvError::TaskFile { path: shown.to_string(), message }
+    TaskFile::parse(text, shown).map_err(|error| match unreadable_table(text) {
+        Some(message) => EnvError::TaskFile { path: shown.to_string(), message },
+        None => error,
     })
-}
-
-/// The parser's message on one line, with the place in the file.
-fn locate(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-    format!("line {line}, column {column}: {message}")
 }
 
 /// The tuned model, unless a check finds that it differs.

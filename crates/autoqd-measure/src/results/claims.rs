@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::record::RunRecord;
 use super::scores::{QD, QVS, Runs, Score, VS};
-use crate::statistics::{mann_whitney, mean};
+use autoqd_statistics::{mann_whitney, mean};
 
 /// Runs of each side below which a claim is not judged.
 const FEWEST: usize = 3;

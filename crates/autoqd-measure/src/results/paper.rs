@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::error::MeasureError;
-use crate::statistics::Estimate;
+use autoqd_statistics::Estimate;
 
 /// Mean and standard error as printed.
 type Printed = [f64; 2];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::paper::{Paper, PaperTask};
 use super::record::RunRecord;
 use crate::evaluation::sets_scale;
-use crate::statistics::Estimate;
+use autoqd_statistics::Estimate;
 
 /// A number of a table: its heading, digits, our value and the paper's.
 pub(super) struct Score {

@@ -7,7 +7,7 @@ use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
 use crate::ViewError;
-use crate::image::Image;
+use autoqd_draw::Image;
 
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
@@ -31,17 +31,13 @@ pub fn svg_to_pixels(svg: &str, scale: f32) -> Result<Image, ViewError> {
     let mut pixmap =
         Pixmap::new(size.width(), size.height()).ok_or_else(|| fail("too large for memory".to_string()))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
-    let mut image = Image::new(size.width() as usize, size.height() as usize);
-    for (to, from) in image.rgba.chunks_exact_mut(4).zip(pixmap.pixels()) {
-        let color = from.demultiply();
-        to.copy_from_slice(&[color.red(), color.green(), color.blue(), color.alpha()]);
-    }
-    Ok(image)
+    let (width, height) = (size.width() as usize, size.height() as usize);
+    Ok(Image { width, height, rgba: pixmap.take_demultiplied() })
 }
 
 /// A PNG file of an SVG document at `scale` pixels per unit.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ViewError> {
-    svg_to_pixels(svg, scale)?.png()
+    Ok(svg_to_pixels(svg, scale)?.png()?)
 }
 
 fn title_of(svg: &str) -> String {

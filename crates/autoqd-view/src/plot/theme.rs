@@ -1,17 +1,9 @@
 //! The one style of all pictures: colours that colour-blind readers can tell apart, on light and on dark.
 
+pub use autoqd_draw::Mode;
+
 /// A colour as 0xRRGGBB.
 pub type Rgb = u32;
-
-/// Light or dark.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Dark ink on white.
-    #[default]
-    Light,
-    /// Light ink on near black.
-    Dark,
-}
 
 /// The colours of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

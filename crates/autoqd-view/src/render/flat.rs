@@ -3,10 +3,10 @@
 use autoqd_env::{Pose, Scene, Shape, ShapeKind};
 
 use crate::ViewError;
-use crate::image::Image;
 use crate::plot::svg::Svg;
 use crate::plot::{Mode, Rgb, svg_to_pixels};
-use crate::replay::Replay;
+use autoqd_draw::Image;
+use autoqd_draw::Replay;
 
 /// The part of the plane that is shown.
 #[derive(Clone, Debug)]

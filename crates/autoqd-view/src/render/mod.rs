@@ -1,31 +1,17 @@
 //! Behaviours as pictures: drawn in software, so that neither a GPU nor a display is needed.
 
-mod camera;
-mod canvas;
-mod facets;
 mod flat;
-mod gait;
-mod ground;
-mod mesh;
 mod movie;
-mod outline;
-mod scene_picture;
-mod solid;
 mod strip;
-mod vector;
 
+use autoqd_draw::{Image, Replay, SpaceView};
 use autoqd_env::{Seed, Task};
 
-use self::camera::View;
 use self::flat::FlatView;
-use self::mesh::Surfaces;
-use self::scene_picture::ScenePicture;
 use crate::ViewError;
-use crate::image::Image;
 use crate::plot::Mode;
-use crate::replay::Replay;
 
-pub use gait::frames_of_one_cycle;
+pub use autoqd_draw::frames_of_one_cycle;
 pub use movie::{gif, gif_of, has_ffmpeg, mp4, png_sequence};
 pub use strip::{Caption, filmstrip, stack};
 
@@ -59,7 +45,7 @@ impl Default for FrameStyle {
 }
 
 enum Eye {
-    Space(View, Surfaces),
+    Space(SpaceView),
     Plane(FlatView),
 }
 
@@ -80,7 +66,7 @@ impl<'a> Renderer<'a> {
         let eye = if replay.scene.flat {
             Eye::Plane(FlatView::of(replay))
         } else {
-            Eye::Space(View::of(replay, aspect), Surfaces::new(&replay.scene))
+            Eye::Space(SpaceView::of(replay, aspect))
         };
         Ok(Self { replay, style, eye })
     }
@@ -102,10 +88,7 @@ impl<'a> Renderer<'a> {
         let FrameStyle { width, height, mode } = self.style;
         match &self.eye {
             Eye::Plane(view) => flat::draw(&self.replay.scene, poses, view, frame, (width, height), mode),
-            Eye::Space(view, surfaces) => {
-                let camera = view.camera(frame);
-                Ok(ScenePicture::new(&self.replay.scene, surfaces, poses, &camera, mode).draw(width, height))
-            }
+            Eye::Space(view) => Ok(view.draw(self.replay, frame, (width, height), mode)),
         }
     }
 }

@@ -1,19 +1,15 @@
 //! Moving pictures: GIF, a folder of PNG files, and MP4 where ffmpeg is installed.
 
-use std::borrow::Cow;
 use std::io::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU16, Ordering};
 
-use color_quant::NeuQuant;
+use autoqd_draw::{Gif, Image};
 use rayon::prelude::*;
 
 use super::{Caption, Renderer};
 use crate::ViewError;
-use crate::image::Image;
 
 /// Frames drawn at once before they are encoded: keeps memory small and every core busy.
 const BATCH: usize = 16;
@@ -52,15 +48,11 @@ pub fn gif(renderer: &Renderer<'_>, caption: &Caption, seconds: f64) -> Result<V
     let each: Vec<Shown> =
         frames.iter().flat_map(|(f, times)| std::iter::repeat_n((*f, 1), *times)).collect();
     let samples: Vec<Shown> = spread(each.len(), 6).map(|i| each[i]).collect();
-    let samples = draw(renderer, &samples, caption)?;
-    let colors = Colors::of(&samples);
-    let mut bytes = Vec::new();
-    let mut film = Film::start(&mut bytes, &samples[0], &colors, RATE)?;
+    let mut film = Gif::new(&draw(renderer, &samples, caption)?, RATE)?;
     for batch in frames.chunks(BATCH) {
-        film.add(&draw(renderer, batch, caption)?, batch.iter().map(|(_, times)| *times))?;
+        film.add(&draw(renderer, batch, caption)?, &mut batch.iter().map(|(_, times)| *times))?;
     }
-    drop(film);
-    Ok(bytes)
+    Ok(film.finish()?)
 }
 
 /// An animated GIF of pictures of one size, so many per second.
@@ -72,131 +64,18 @@ pub fn gif(renderer: &Renderer<'_>, caption: &Caption, seconds: f64) -> Result<V
 /// # Ok::<(), autoqd_view::ViewError>(())
 /// ```
 pub fn gif_of(pictures: &[Image], rate: f64) -> Result<Vec<u8>, ViewError> {
-    let Some(first) = pictures.first() else { return Err(ViewError::NothingToDraw) };
+    if pictures.is_empty() {
+        return Err(ViewError::NothingToDraw);
+    }
     let samples: Vec<Image> = spread(pictures.len(), 6).map(|i| pictures[i].clone()).collect();
-    let colors = Colors::of(&samples);
-    let mut bytes = Vec::new();
-    let mut film = Film::start(&mut bytes, first, &colors, rate)?;
-    film.add(pictures, std::iter::repeat(1))?;
-    drop(film);
-    Ok(bytes)
-}
-
-fn gif_failed(error: gif::EncodingError) -> ViewError {
-    ViewError::Encode { format: "GIF", reason: error.to_string() }
-}
-
-/// A GIF in the making.
-struct Film<'a> {
-    encoder: gif::Encoder<&'a mut Vec<u8>>,
-    colors: &'a Colors,
-    /// How long a picture is shown, in hundredths of a second.
-    delay: u16,
-    /// The colours of the last picture.
-    last: Vec<u8>,
-}
-
-impl<'a> Film<'a> {
-    fn start(
-        bytes: &'a mut Vec<u8>,
-        first: &Image,
-        colors: &'a Colors,
-        rate: f64,
-    ) -> Result<Self, ViewError> {
-        let (width, height) = (first.width as u16, first.height as u16);
-        let mut encoder =
-            gif::Encoder::new(bytes, width, height, &colors.palette.color_map_rgb()).map_err(gif_failed)?;
-        encoder.set_repeat(gif::Repeat::Infinite).map_err(gif_failed)?;
-        Ok(Self { encoder, colors, delay: (100.0 / rate) as u16, last: Vec::new() })
-    }
-
-    /// Adds pictures, each shown so many times in a row. Rows at the top and at the bottom that have not changed since the
-    /// picture before (the sky, the caption) are left out, which keeps them.
-    fn add(&mut self, pictures: &[Image], times: impl Iterator<Item = usize>) -> Result<(), ViewError> {
-        let indexed: Vec<Vec<u8>> = pictures.par_iter().map(|p| self.colors.index(p)).collect();
-        for ((picture, pixels), times) in pictures.iter().zip(indexed).zip(times) {
-            let rows = changed_rows(&self.last, &pixels, picture.width);
-            let frame = gif::Frame {
-                width: picture.width as u16,
-                top: rows.start as u16,
-                height: rows.len() as u16,
-                delay: self.delay.saturating_mul(times.min(usize::from(u16::MAX)) as u16),
-                buffer: Cow::Borrowed(&pixels[rows.start * picture.width..rows.end * picture.width]),
-                ..gif::Frame::default()
-            };
-            self.encoder.write_frame(&frame).map_err(gif_failed)?;
-            self.last = pixels;
-        }
-        Ok(())
-    }
-}
-
-/// From the first to the last row that differs; at least one.
-fn changed_rows(last: &[u8], pixels: &[u8], width: usize) -> Range<usize> {
-    let height = pixels.len() / width;
-    if last.len() != pixels.len() {
-        return 0..height;
-    }
-    let differs = |row: &usize| last[row * width..][..width] != pixels[row * width..][..width];
-    let start = (0..height).find(differs).unwrap_or(0);
-    start..(start..height).rev().find(differs).unwrap_or(start) + 1
+    let mut film = Gif::new(&samples, rate)?;
+    film.add(pictures, &mut std::iter::repeat(1))?;
+    Ok(film.finish()?)
 }
 
 /// So many of `length` places, from the first to the last.
 fn spread(length: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |i| i * (length - 1) / (count - 1).max(1))
-}
-
-/// Bits of each channel that the table of nearest colours tells apart.
-const BITS: u32 = 6;
-
-/// The palette of a film, and which of its colours is nearest to each colour.
-struct Colors {
-    palette: NeuQuant,
-    /// Found when it is first asked for: a film has few of all colours.
-    nearest: Vec<AtomicU16>,
-}
-
-/// No colour of the palette.
-const UNKNOWN: u16 = u16::MAX;
-
-impl Colors {
-    /// One palette for the whole film: colours do not flicker from frame to frame.
-    fn of(samples: &[Image]) -> Self {
-        let pixels: Vec<u8> = samples.iter().flat_map(|image| image.rgba.iter().copied()).collect();
-        let palette = NeuQuant::new(10, 256, &pixels);
-        Self { palette, nearest: (0..1 << (3 * BITS)).map(|_| AtomicU16::new(UNKNOWN)).collect() }
-    }
-
-    /// The colour of the palette that is nearest to those of a part of all colours. Threads that ask for the same part at the
-    /// same time find the same.
-    #[inline]
-    fn nearest(&self, part: usize) -> u8 {
-        let known = self.nearest[part].load(Ordering::Relaxed);
-        if known != UNKNOWN {
-            return known as u8;
-        }
-        let middle = |part: usize| ((part & ((1 << BITS) - 1)) << (8 - BITS) | 1 << (7 - BITS)) as u8;
-        let rgba = [middle(part >> (2 * BITS)), middle(part >> BITS), middle(part), 255];
-        let found = self.palette.index_of(&rgba) as u8;
-        self.nearest[part].store(u16::from(found), Ordering::Relaxed);
-        found
-    }
-
-    /// Nearest colours of the palette, with a fine pattern of noise in place of bands.
-    fn index(&self, image: &Image) -> Vec<u8> {
-        const PATTERN: [i16; 16] = [-7, 1, -5, 3, 5, -3, 7, -1, -4, 4, -6, 2, 8, 0, 6, -2];
-        let mut indices = Vec::with_capacity(image.width * image.height);
-        for (y, row) in image.rgba.chunks_exact(4 * image.width).enumerate() {
-            let noise: [i16; 4] = std::array::from_fn(|x| PATTERN[y % 4 * 4 + x] / 3);
-            indices.extend(row.chunks_exact(4).enumerate().map(|(x, p)| {
-                let part =
-                    |c: u8| usize::from((i16::from(c) + noise[x % 4]).clamp(0, 255) as u8 >> (8 - BITS));
-                self.nearest(part(p[0]) << (2 * BITS) | part(p[1]) << BITS | part(p[2]))
-            }));
-        }
-        indices
-    }
 }
 
 /// Writes every frame of the first `seconds` at 50 frames per second as `folder/0000.png`, `0001.png`, ...

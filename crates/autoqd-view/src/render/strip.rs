@@ -2,9 +2,9 @@
 
 use super::{FrameStyle, Renderer};
 use crate::ViewError;
-use crate::image::Image;
 use crate::plot::svg::{Anchor, Svg, TextStyle};
 use crate::plot::{Theme, svg_to_pixels};
+use autoqd_draw::Image;
 
 /// Pixels between two frames.
 const GAP: usize = 3;

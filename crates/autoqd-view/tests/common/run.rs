@@ -79,7 +79,7 @@ pub fn filled(path: &Path, task: &str, elites: usize) {
 
 pub fn random_archive(config: &RunConfig, elites: usize) -> ArchiveTable {
     let task = load_task(&config.task, &Perturbation::default()).unwrap();
-    let policy = PolicySpec::for_task(&config.policy, task.spec()).unwrap();
+    let policy = config.policy.shape(task.spec()).unwrap();
     let width = policy.parameter_count();
     let mut numbers = Numbers(7);
     // Steps coprime to the number of cells visit each of them once.

@@ -100,3 +100,9 @@ pub enum ConfigError {
         new: u64,
     },
 }
+
+impl From<ConfigError> for crate::Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}

@@ -6,22 +6,18 @@ use super::PolicySection;
 use crate::Error;
 use crate::policy::PolicySpec;
 
-impl PolicySpec {
-    /// The policy that a configuration describes for a task.
-    pub fn for_task(policy: &PolicySection, task: &EnvSpec) -> Result<Self, Error> {
+impl PolicySection {
+    /// The policy that these settings describe for a task.
+    pub fn shape(&self, task: &EnvSpec) -> Result<PolicySpec, Error> {
         let (low, high) = (task.action_low.clone(), task.action_high.clone());
-        let spec = Self::new(policy.kind, policy.hidden.clone(), task.observation_size, low, high)?;
-        Ok(spec.with_biases(policy.bias).with_activation(policy.activation))
+        let spec = PolicySpec::new(self.kind, self.hidden.clone(), task.observation_size, low, high)?;
+        Ok(spec.with_biases(self.bias).with_activation(self.activation))
     }
 
     /// The shape that is stored with policies, checked against their task; where none is stored, as before shapes were,
-    /// the one that the configuration describes.
-    pub fn stored_or_for_task(
-        stored: Option<Self>,
-        policy: &PolicySection,
-        task: &EnvSpec,
-    ) -> Result<Self, Error> {
-        let Some(stored) = stored else { return Self::for_task(policy, task) };
+    /// the one that these settings describe.
+    pub fn stored_shape(&self, stored: Option<PolicySpec>, task: &EnvSpec) -> Result<PolicySpec, Error> {
+        let Some(stored) = stored else { return self.shape(task) };
         stored.check_task(task)?;
         Ok(stored)
     }

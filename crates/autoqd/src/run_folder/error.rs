@@ -136,6 +136,12 @@ pub enum RunFolderError {
     Config(#[from] ConfigError),
 }
 
+impl From<RunFolderError> for crate::Error {
+    fn from(error: RunFolderError) -> Self {
+        Self::RunFolder(Box::new(error))
+    }
+}
+
 impl RunFolderError {
     /// The operating system could not `action` the file.
     pub fn io(action: &'static str, path: &Path, source: IoError) -> Self {

@@ -91,7 +91,7 @@ impl Search {
 
     /// A search with the descriptors of a registry.
     pub fn with_registry(config: RunConfig, task: Arc<dyn Task>, registry: &Registry) -> Result<Self, Error> {
-        let policy = PolicySpec::for_task(&config.policy, task.spec())?;
+        let policy = config.policy.shape(task.spec())?;
         memory::check_search(&config, &policy, task.spec())?;
         let pool = thread_pool(config.threads())?;
         let spec = task.spec().clone();
@@ -115,7 +115,7 @@ impl Search {
         pool: Arc<rayon::ThreadPool>,
         registry: &Registry,
     ) -> Result<Self, Error> {
-        let policy = PolicySpec::for_task(&config.policy, &spec)?;
+        let policy = config.policy.shape(&spec)?;
         memory::check_search(&config, &policy, &spec)?;
         let descriptor = registry.descriptor(DescriptorContext { config: &config, spec: &spec })?;
         if config.follows() && !descriptor.rescales() {

@@ -54,7 +54,7 @@ struct Member {
 
 impl Crowd {
     pub fn new(task: &BipedalWalkerTask) -> Result<Self, EnvError> {
-        Self::on(Backend::best(), task)
+        Self::on(Backend::best(&task.spec.name)?, task)
     }
 
     /// With an instruction set that this CPU has.

@@ -6,20 +6,24 @@
 //! a closure cannot be marked so, and would stay a call of baseline code. Kept separate from the lanes of `autoqd-lanes`,
 //! which are eight `f64` with fused multiply-adds: sixteen `f32` without fusing share no operation with them.
 
+#[cfg(any(walkers_portable, test))]
 mod array;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 mod avx512;
 mod one;
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use crate::EnvError;
+
+#[cfg(any(walkers_portable, test))]
 pub use array::Array;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 pub use avx2::Avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 pub use avx512::Avx512;
 pub use one::One;
 
@@ -132,43 +136,44 @@ pub trait Wide:
     }
 }
 
-/// An instruction set. All give the same bits.
+/// An instruction set that this is compiled for, as `autoqd-lanes` is. All give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// One 512-bit register per number.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(lanes_avx512)]
     Avx512,
     /// Two 256-bit registers per number.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(lanes_avx2)]
     Avx2,
     /// Plain arrays, vectorised by the compiler.
+    #[cfg(walkers_portable)]
     Portable,
 }
 
 impl Backend {
-    /// Those that this CPU has, fastest first.
+    /// Those of them that this CPU has, fastest first.
     pub fn available() -> Vec<Self> {
         let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx512)]
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
         {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-            {
-                all.push(Self::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") {
-                all.push(Self::Avx2);
-            }
+            all.push(Self::Avx512);
         }
+        #[cfg(lanes_avx2)]
+        if is_x86_feature_detected!("avx2") {
+            all.push(Self::Avx2);
+        }
+        #[cfg(walkers_portable)]
         all.push(Self::Portable);
         all
     }
 
     /// The fastest one.
-    pub fn best() -> Self {
-        Self::available()[0]
+    pub fn best(task: &str) -> Result<Self, EnvError> {
+        Self::available().first().copied().ok_or_else(|| EnvError::OtherCpu { task: task.to_owned() })
     }
 }
 
@@ -176,16 +181,17 @@ impl Backend {
 macro_rules! with_backend {
     ($backend:expr, $lane:ident => $e:expr) => {
         match $backend {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx512)]
             $crate::bipedal_walker::wide::Backend::Avx512 => {
                 type $lane = $crate::bipedal_walker::wide::Avx512;
                 $e
             }
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx2)]
             $crate::bipedal_walker::wide::Backend::Avx2 => {
                 type $lane = $crate::bipedal_walker::wide::Avx2;
                 $e
             }
+            #[cfg(walkers_portable)]
             $crate::bipedal_walker::wide::Backend::Portable => {
                 type $lane = $crate::bipedal_walker::wide::Array<{ $crate::bipedal_walker::wide::LANES }>;
                 $e
