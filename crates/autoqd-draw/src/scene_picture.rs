@@ -474,11 +474,12 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
 /// Whether one of the pixels around shows something else, or the same solid from another side.
 fn is_edge(rows: &[SeenRow], here: &Seen, column: usize, width: usize) -> bool {
     let columns = column.saturating_sub(1)..(column + 2).min(width);
-    let around = || rows.iter().flat_map(|row| columns.clone().map(|c| row.at(c)));
-    if around().any(|other| other.what != here.what) {
-        return true;
-    }
-    here.what != NOTHING && around().any(|other| dot(other.normal, here.normal) < 0.8)
+    rows.iter().any(|row| {
+        columns.clone().any(|c| {
+            let other = row.at(c);
+            other.what != here.what || (other.what != NOTHING && dot(other.normal, here.normal) < 0.8)
+        })
+    })
 }
 
 /// Parts of the table that finds bytes of sRGB; fewer than three bytes share one.
