@@ -9,12 +9,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_autoqd");
 /// Tasks with a part of the simulator that runs them.
 const GALLERY: [(&str, &str); 7] = [
     ("go1", "lanes engine"),
-    ("go2", ""),
-    ("spot", ""),
+    ("go2", "lanes engine"),
+    ("spot", "lanes engine"),
     ("barkour", "lanes engine"),
     ("g1", "lanes engine"),
     ("panda", "lanes engine"),
-    ("quadruped", ""),
+    ("quadruped", "lanes engine"),
 ];
 
 fn autoqd(args: &[&str]) -> String {

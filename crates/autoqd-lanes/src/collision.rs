@@ -3,10 +3,10 @@
 use crate::compile::{BallLimit, Compiled, ContactLaw, CylinderShape, HalfSpace, Segment, Touch};
 use crate::constraint::{Contacts, Found, finish_slot};
 use crate::extra::cone::finish_cone;
+use crate::extra::outside::Outside;
 use crate::forces::rotation_vector;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
-use crate::narrow::Outside;
 use crate::respond::{impedance, row_weight};
 use crate::rigid::{Pose, Vec3};
 use crate::segments::{Closest, Segments, Touching};

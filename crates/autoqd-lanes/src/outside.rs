@@ -4,9 +4,10 @@
 use crate::compile::{Bounds, Compiled, ContactLaw};
 use crate::constraint::{Contacts, Found};
 use crate::extra::clearance::Placed;
+use crate::extra::outside::Outside;
 use crate::kernels::Kernels;
 use crate::kinematics_spatial::Spatial;
-use crate::narrow::{GeomPose, Outside, Touching};
+use crate::narrow::{GeomPose, Touching};
 use crate::respond::lanes_of;
 use crate::simd::{LANES, Lane, Mask};
 use crate::vector::*;

@@ -15,6 +15,27 @@ pub(crate) struct Pattern {
     full: bool,
 }
 
+/// The degrees of freedom before one.
+pub(crate) const fn before(k: usize) -> u64 {
+    (1 << k) - 1
+}
+
+/// The degrees of freedom up to one.
+pub(crate) const fn through(k: usize) -> u64 {
+    u64::MAX >> (63 - k)
+}
+
+/// The set bits, lowest first.
+pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = set.trailing_zeros();
+        (set != 0).then(|| {
+            set &= set - 1;
+            lowest as usize
+        })
+    })
+}
+
 /// A trunk is not longer than this: its triangle then fits into 32 registers.
 pub(crate) const LARGEST_TRUNK: usize = 6;
 

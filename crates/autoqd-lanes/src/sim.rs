@@ -3,12 +3,13 @@
 use crate::actuators::Driven;
 use crate::compile::{BodyPoint, Compiled};
 use crate::constraint::{Contacts, Limits};
+use crate::extra::outside::Outside;
 use crate::integrate::{Integration, Stage};
 use crate::kernels::Kernels;
 use crate::kinematics_planar::Planar;
 use crate::kinematics_spatial::Spatial;
 use crate::model::Integrator;
-use crate::narrow::{Narrow, Outside};
+use crate::narrow::Narrow;
 use crate::points::Points;
 use crate::respond::NO_CONTACT;
 use crate::rigid::{self, Pose, Vec3, cross};

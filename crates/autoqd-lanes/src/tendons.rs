@@ -1,7 +1,7 @@
 //! Lengths of tendons, how they change with the coordinates, and the forces of their springs and dampers.
 
 use crate::compile::{BodyPoint, Compiled, PathPlan, Piece};
-use crate::extra::fill::bits;
+use crate::pattern::bits;
 use crate::points::Points;
 use crate::simd::Lane;
 use crate::vector::*;

@@ -3,10 +3,9 @@
 //! As the other contacts they are compacted per lane.
 
 use super::cone::{Basis, Cone6, DIRECTIONS, curved, times};
-use super::fill::{bits, through};
 use crate::compile::{Compiled, ConeLaw, ContactLaw};
 use crate::model::Cone;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, bits, through};
 use crate::respond::{impedance, lanes_of, put, row_weight};
 use crate::simd::{LANES, Lane, Mask};
 use crate::vector::*;

@@ -4,7 +4,7 @@
 //! Few contacts couple branches, so nearly all of the full triangle is zero. Leaving exact zeros out changes no bit.
 
 use crate::compile::Compiled;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, before, bits, through};
 use crate::simd::Lane;
 
 /// Rows of a matrix stored as the full triangle: which of their columns are not zero.
@@ -17,27 +17,6 @@ pub(crate) struct Fill {
     starts: Vec<usize>,
     /// The lanes it was found for.
     pub(crate) lanes: Option<u8>,
-}
-
-/// The degrees of freedom before one.
-const fn before(k: usize) -> u64 {
-    (1 << k) - 1
-}
-
-/// The degrees of freedom up to one.
-pub(crate) const fn through(k: usize) -> u64 {
-    u64::MAX >> (63 - k)
-}
-
-/// The set bits, lowest first.
-pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = set.trailing_zeros();
-        (set != 0).then(|| {
-            set &= set - 1;
-            lowest as usize
-        })
-    })
 }
 
 impl Fill {

@@ -5,6 +5,7 @@ pub(crate) mod clearance;
 pub(crate) mod cone;
 pub(crate) mod cones;
 pub(crate) mod fill;
+pub(crate) mod outside;
 pub(crate) mod rows;
 
 use crate::compile::Compiled;

@@ -3,9 +3,8 @@
 //! The cost of a row is quadratic in z = J a - aref between two bounds, and goes on straight beyond them: an equality has
 //! no bounds, a limit acts below zero only, and dry friction has the same bound on both sides.
 
-use super::fill::{bits, through};
 use crate::compile::{BodyPoint, Compiled, Referred, RowKind, RowPlan, Scalar};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, bits, through};
 use crate::points::Points;
 use crate::respond::{impedance, row_weight};
 use crate::simd::{LANES, Lane, Mask};

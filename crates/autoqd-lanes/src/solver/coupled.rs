@@ -3,9 +3,9 @@
 use super::Problem;
 use super::hessian::{add_product, curved};
 use crate::extra::Part;
-use crate::extra::fill::{bits, through};
 use crate::kernels::Kernels;
 use crate::packed;
+use crate::pattern::{bits, through};
 use crate::respond::lanes_of;
 use crate::simd::Mask;
 

@@ -105,9 +105,11 @@ impl Search {
                 self.ask(Wanted::First, point.next())
             }
             Wanted::First | Wanted::OneSided => {
-                self.near = point;
-                if point.slope.abs() < self.tolerance {
-                    return self.end(point.step);
+                // A first step that is dearer than none is gone again from the start, as the far end of a bracket.
+                let uphill = matches!(self.wanted, Wanted::First) && self.start.cost < point.cost;
+                self.near = if uphill { self.start } else { point };
+                if self.near.slope.abs() < self.tolerance {
+                    return self.end(self.near.step);
                 }
                 self.go_on()
             }
