@@ -50,8 +50,9 @@ attack: native web
 python: native web
 	@scripts/make-wheel.sh
 
+# docs/performance.json and docs/performance.md; about half an hour, a third of that with BENCH=--quick.
 bench: native
-	cargo bench --workspace
+	python3 scripts/bench.py $(BENCH)
 
 # docs/results.md from what is in results/.
 results: native
@@ -67,6 +68,7 @@ lint: native
 	python3 scripts/check_manifests.py
 	python3 scripts/check_dependencies.py
 	python3 scripts/check_requirements.py
+	python3 scripts/bench.py --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo clippy --release -p autoqd-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps

@@ -28,6 +28,7 @@ PAGES = [
     ("Racing", "docs/racing.md"),
     ("Run folders", "docs/run-folder.md"),
     ("Physics", "docs/physics.md"),
+    ("Performance", "docs/performance.md"),
     ("Coming from pyribs", "docs/coming-from-pyribs.md"),
     ("Results", "docs/results.md"),
     ("Architecture", "ARCHITECTURE.md"),

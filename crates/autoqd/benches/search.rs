@@ -5,17 +5,22 @@
 //! Two searches with the paper's settings but smaller batches run side by side, one on libmujoco or Box2D, one on the
 //! lanes engine. Up to iteration 19 both use the fast engine, where there is one; in iterations 20 to 25 each takes its
 //! turn, and before and after the first the bare simulator, on the model as it is loaded, replays start states and
-//! actions recorded from it, on as many threads. All rates are wall clock; ratios are taken within an iteration,
-//! against the mean of the two replays around it, and their median is printed.
+//! actions recorded from it, on as many threads. Rates are steps per second of processor time, times the threads, which is
+//! the rate by the clock where nothing else runs and no thread waits; the share of time that threads wait is printed beside
+//! them. Ratios are taken within an iteration, against the mean of the two replays around it, and their median is printed.
 //!
 //! The glued search starts at its first iteration and runs for a while; searches of ours with the same settings, on the
-//! simulator and on what `physics = "auto"` takes, then do as many iterations, so that all are at the same stage.
+//! simulator and on what `physics = "auto"` takes, then do as many iterations, so that all are at the same stage. These
+//! rates are by the clock, because the glued search works in several processes.
 //!
 //! Arguments are names of tasks. `AUTOQD_BENCH_THREADS` (2), `AUTOQD_BENCH_BATCH` (candidates per emitter, 16),
-//! `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium).
+//! `AUTOQD_BENCH_ITERATIONS` (measured, 6), `AUTOQD_PYTHON` (a Python with pyribs and Gymnasium), `AUTOQD_BENCH_OUT` (a file
+//! to which a line of JSON per task is added).
 
+mod clock;
 mod tape;
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,17 +38,17 @@ use tape::Tape;
 
 const TASKS: [&str; 6] = ["ant", "half-cheetah", "hopper", "swimmer", "walker2d", "bipedal-walker"];
 const WARM_UP: u64 = 19;
-const MEASURED: u64 = 6;
 
 fn main() {
     let threads = setting("AUTOQD_BENCH_THREADS", 2);
     let batch = setting("AUTOQD_BENCH_BATCH", 16);
+    let measured = setting("AUTOQD_BENCH_ITERATIONS", 6);
     let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     println!(
-        "Steps per second with {threads} threads, 5 x {batch} candidates, iterations 20 to 25: the simulator alone,"
+        "Steps per second with {threads} threads, 5 x {batch} candidates, {measured} iterations from 20 on: the simulator alone,"
     );
     println!(
-        "the search on it, their ratio (goal), what the search costs beside evaluation; the search on lanes and its"
+        "the search on it, their ratio (goal), what the search costs beside evaluation; the search on lanes, its"
     );
     println!(
         "ratio to the search on the simulator (goal); pyribs with Gymnasium and our ratios to it, on the simulator (goal)"
@@ -65,7 +70,9 @@ fn main() {
     ];
     println!("{:<16}{}", "task", columns.iter().map(|c| format!("{c:>10}")).collect::<String>());
     for name in TASKS.iter().filter(|name| only.is_empty() || only.iter().any(|o| o == *name)) {
-        Row::measure(name, threads, batch).print(name);
+        let row = Row::measure(name, threads, batch, measured);
+        row.write(name, threads, batch);
+        row.print(name);
     }
 }
 
@@ -76,11 +83,11 @@ fn setting(name: &str, default: usize) -> usize {
 /// Required ratios: search over simulator, lanes over simulator, search over the glued one.
 fn goals(name: &str) -> [f64; 3] {
     match name {
-        "ant" => [1.10, 5.0, 4.0],
-        "half-cheetah" => [1.05, 6.0, 5.0],
-        "hopper" => [1.10, 8.0, 5.0],
-        "swimmer" => [0.90, 10.0, 4.0],
-        "walker2d" => [1.10, 7.0, 5.0],
+        "ant" => [1.10, 12.0, 4.0],
+        "half-cheetah" => [1.05, 13.0, 5.0],
+        "hopper" => [1.10, 20.0, 5.0],
+        "swimmer" => [0.90, 25.0, 4.0],
+        "walker2d" => [1.10, 18.0, 5.0],
         _ => [0.80, f64::NAN, 8.0],
     }
 }
@@ -92,6 +99,8 @@ struct Row {
     search: Vec<f64>,
     lanes: Vec<f64>,
     rest: Vec<f64>,
+    /// Percent of their time that the threads of the search on lanes wait.
+    waits: Vec<f64>,
     glued: Option<Glued>,
 }
 
@@ -104,7 +113,7 @@ struct Glued {
 }
 
 impl Row {
-    fn measure(name: &str, threads: usize, batch: usize) -> Self {
+    fn measure(name: &str, threads: usize, batch: usize, measured: usize) -> Self {
         let task = load_task(name, &Perturbation::default()).expect("a task of ours");
         let mut reference = Contender::new(&task, Physics::Reference, threads, batch);
         let mut lanes =
@@ -115,24 +124,56 @@ impl Row {
         // The last iteration before those that count: a tape to begin with.
         reference.step();
         let mut before = reference.tape(name).replay(threads);
-        for _ in 0..MEASURED {
-            let (rate, times) = reference.step();
+        for _ in 0..measured {
+            let Iterated { rate, times, .. } = reference.step();
             let after = reference.tape(name).replay(threads);
             row.search.push(rate);
             row.bare.push(0.5 * (before + after));
             row.rest.push((times.ask + times.tell + times.refit) / times.evaluate * 100.0);
-            row.lanes.extend(lanes.as_mut().map(|lanes| lanes.step().0));
+            if let Some(Iterated { rate, waits, .. }) = lanes.as_mut().map(Contender::step) {
+                row.lanes.push(rate);
+                row.waits.push(waits);
+            }
             before = after;
         }
         row.glued = Glued::measure(name, &task, threads, batch);
         row
     }
 
+    /// Medians of the iterations' ratios: the search over the simulator alone, and on lanes over that on the simulator.
+    fn ratios(&self) -> [f64; 2] {
+        let ratios = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
+        [ratios(&self.search, &self.bare), ratios(&self.lanes, &self.search)]
+    }
+
+    /// Adds the row to the file of figures, where one is wanted.
+    fn write(&self, name: &str, threads: usize, batch: usize) {
+        let Some(path) = std::env::var_os("AUTOQD_BENCH_OUT") else { return };
+        let [search, lanes] = self.ratios();
+        let [_, of_lanes, _] = goals(name);
+        let number = |x: f64| x.is_finite().then_some(x);
+        let glued = self.glued.map(|g| [g.glued, g.ours, g.default]);
+        let line = serde_json::json!({
+            "task": name, "threads": threads, "batch_size": batch,
+            "simulator": number(median(self.bare.clone())),
+            "search": number(median(self.search.clone())),
+            "lanes": number(median(self.lanes.clone())),
+            "search_over_simulator": number(search),
+            "lanes_over_search": number(lanes),
+            "goal": number(of_lanes),
+            "rest_percent": number(median(self.rest.clone())),
+            "lanes_waits_percent": number(median(self.waits.clone())),
+            "glued": glued.map(|g| g[0]), "search_over_glued": glued.map(|g| g[1] / g[0]),
+            "default_over_glued": glued.map(|g| g[2] / g[0]),
+        });
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| writeln!(file, "{line}"));
+        written.unwrap_or_else(|e| panic!("cannot write to {}: {e}", path.display()));
+    }
+
     fn print(mut self, name: &str) {
         let [of_simulator, of_lanes, of_glued] = goals(name);
-        let ratios = |a: &[f64], b: &[f64]| median(a.iter().zip(b).map(|(a, b)| a / b).collect());
-        let search = ratios(&self.search, &self.bare);
-        let lanes = ratios(&self.lanes, &self.search);
+        let [search, lanes] = self.ratios();
         let own = median(std::mem::take(&mut self.search));
         let glued = self.glued.unwrap_or(Glued { glued: f64::NAN, ours: f64::NAN, default: f64::NAN });
         let cells = [
@@ -164,6 +205,7 @@ fn shown(value: f64, decimals: usize) -> String {
 
 /// A search whose worlds can be changed, with its last candidates at hand.
 struct Contender {
+    threads: usize,
     search: Search,
     worlds: Arc<Switch>,
 }
@@ -197,7 +239,7 @@ impl Contender {
             pool.clone(),
             &Registry::default(),
         );
-        Self { search: search.expect("a search"), worlds }
+        Self { threads, search: search.expect("a search"), worlds }
     }
 
     fn warm_up(&mut self, iterations: u64) {
@@ -214,12 +256,17 @@ impl Contender {
         self.search.totals().env_steps as f64 / start.elapsed().as_secs_f64()
     }
 
-    /// Steps per second of one iteration, and where its time went.
-    fn step(&mut self) -> (f64, Times) {
-        let (steps, start) = (self.search.totals().env_steps, Instant::now());
+    /// One iteration.
+    fn step(&mut self) -> Iterated {
+        let (steps, threads) = (self.search.totals().env_steps, self.threads);
+        let (start, processor) = (Instant::now(), clock::of_program(threads));
         let iteration = self.search.step().expect("an iteration");
-        let seconds = start.elapsed().as_secs_f64();
-        ((self.search.totals().env_steps - steps) as f64 / seconds, iteration.times)
+        let (seconds, busy) = (start.elapsed().as_secs_f64(), clock::of_program(threads) - processor);
+        Iterated {
+            rate: (self.search.totals().env_steps - steps) as f64 * threads as f64 / busy,
+            waits: (1.0 - busy / (seconds * threads as f64)) * 100.0,
+            times: iteration.times,
+        }
     }
 
     /// The episodes of the last iteration.
@@ -228,6 +275,14 @@ impl Contender {
             std::mem::take(&mut *self.worlds.last.lock().unwrap_or_else(PoisonError::into_inner));
         Tape::new(name, self.search.spec(), &seeds, actions)
     }
+}
+
+/// What was measured of an iteration: steps per second, percent of the time that threads waited (for each other, or for
+/// other programs), and where its time went.
+struct Iterated {
+    rate: f64,
+    waits: f64,
+    times: Times,
 }
 
 /// Evaluates on fast worlds at first, on its own when measured.

@@ -1,8 +1,8 @@
 //! Episodes recorded from an evaluation, and replayed on the bare simulator.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
+use crate::clock;
 use autoqd::evaluator::{Evaluation, Probe, Record, Transitions};
 use autoqd::kernels::clean_registers;
 use autoqd_env::{
@@ -55,7 +55,7 @@ impl Tape {
         Self { name: name.to_owned(), episodes: episodes.collect(), action_size: spec.action_size }
     }
 
-    /// Steps per second of the bare simulator; threads take one episode after the other. Putting worlds into their
+    /// Steps per second of processor time of the bare simulator, times the threads; threads take one episode after the other. Putting worlds into their
     /// start states does not count, nor does waiting for the last episode.
     pub fn replay(&self, threads: usize) -> f64 {
         let next = AtomicUsize::new(0);
@@ -67,44 +67,44 @@ impl Tape {
                 _ => self.replay_mujoco(take),
             }
         };
-        let stepping: Duration = std::thread::scope(|scope| {
+        let stepping: f64 = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(replay)).collect();
             workers.into_iter().map(|worker| worker.join().expect("a replay")).sum()
         });
         let steps: usize = self.episodes.iter().map(|e| e.actions.len() / self.action_size).sum();
-        (steps * threads) as f64 / stepping.as_secs_f64()
+        (steps * threads) as f64 / stepping
     }
 
-    fn replay_mujoco<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) -> Duration {
+    fn replay_mujoco<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) -> f64 {
         let task = locomotion(&self.name);
         let mut data = MjData::new(task.untuned_model().as_ref());
-        let mut stepping = Duration::ZERO;
+        let mut stepping = 0.0;
         while let Some(episode) = take() {
             data.reset();
             data.qpos_mut().copy_from_slice(&episode.qpos);
             data.qvel_mut().copy_from_slice(&episode.qvel);
-            let start = Instant::now();
+            let start = clock::of_thread();
             for action in episode.actions.chunks_exact(self.action_size) {
                 data.ctrl_mut().iter_mut().zip(action).for_each(|(c, a)| *c = f64::from(*a));
                 (0..task.frame_skip()).for_each(|_| data.step());
             }
-            stepping += start.elapsed();
+            stepping += clock::of_thread() - start;
         }
         std::hint::black_box(data.qpos());
         stepping
     }
 
-    fn replay_box2d<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) -> Duration {
+    fn replay_box2d<'a>(&self, mut take: impl FnMut() -> Option<&'a TapedEpisode>) -> f64 {
         let mut walker = BipedalWalkerTask::default().walker(WorldReuse::Never).expect("a world");
         let mut observation = [0.0; 24];
-        let mut stepping = Duration::ZERO;
+        let mut stepping = 0.0;
         while let Some(episode) = take() {
             walker.reset(Some(&episode.seed), &mut observation).expect("a start");
-            let start = Instant::now();
+            let start = clock::of_thread();
             for action in episode.actions.chunks_exact(self.action_size) {
                 walker.advance_physics(Action::F32(action)).expect("a step");
             }
-            stepping += start.elapsed();
+            stepping += clock::of_thread() - start;
         }
         stepping
     }
