@@ -5,14 +5,17 @@ import os
 import pathlib
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 import numpy as np
 import pytest
 
 import autoqd
+from autoqd import _native
 
 
 def test_frames_of_every_library_have_the_same_numbers(run):
@@ -183,9 +186,40 @@ def test_what_cannot_be_shown_is_refused(run):
     for options in wrong:
         with pytest.raises(autoqd.SettingError, match="expected"):
             run.render(**options)
+    with pytest.raises(autoqd.SettingError, match="GB; make the film shorter"):
+        run.film(rate=1e6, size=(4096, 4096))
     for act in (run.policy, run.film):
         for id in (-1, 10**20):
             with pytest.raises(autoqd.Error, match=f"no policy with id {id}"):
                 act(id)
         with pytest.raises(TypeError, match="an integer, not 'best'"):
             act("best")
+
+
+@pytest.mark.parametrize("work", ["run.evaluate(episodes=10**6)", "run.compare(run, episodes=10**6)"])
+def test_ctrl_c_ends_measurements(run, work):
+    code = f"""
+import signal
+import autoqd
+# A shell starts what runs in the background deaf to interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run = autoqd.Run({str(run.path)!r})
+print("ready", flush=True)
+try:
+    {work}
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "stopped\n"
+
+
+def test_measurements_in_parts_have_the_numbers_of_the_program(run):
+    """A library looks for Ctrl-C between parts of its work, the program does not."""
+    options = ["--episodes", "40", "--json"]
+    program = subprocess.run([sys.executable, "-m", "autoqd", "eval", str(run.path), *options], capture_output=True, text=True)
+    shutil.rmtree(run.path / "eval", ignore_errors=True)
+    assert json.loads(_native.command(["eval", str(run.path), *options])) == json.loads(program.stdout)

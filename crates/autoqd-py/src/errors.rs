@@ -60,6 +60,11 @@ fn causes<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 's
     let mut all = vec![error];
     while let Some(last) = all.last().copied() {
         // What an observer or a descriptor returned is said in place of the error around it, so it is not its source.
+        // Nor is one that a measurement passes on as it is.
+        let last: &'a (dyn StdError + 'static) = match last.downcast_ref() {
+            Some(autoqd_measure::MeasureError::Search(inner)) => inner,
+            _ => last,
+        };
         let inner: Option<&'a (dyn StdError + 'static)> = match last.downcast_ref() {
             Some(autoqd::Error::Observer(inner) | autoqd::Error::Descriptor(inner)) => Some(inner.as_ref()),
             _ => last.source(),

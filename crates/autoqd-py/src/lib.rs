@@ -8,6 +8,7 @@
 mod canary;
 mod errors;
 mod gym;
+mod interruptible;
 mod math;
 mod policy;
 mod program;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use pyo3::prelude::*;
 
 use crate::errors::exception_of;
-use crate::registry::registry;
+use crate::registry::{interruptible_registry, registry};
 
 /// Adds what is in this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -26,7 +26,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<String> {
     let arguments = std::iter::once(OsString::from("autoqd")).chain(arguments);
-    let printed = py.detach(|| autoqd_cli::output(&registry(), arguments));
+    let printed = py.detach(|| autoqd_cli::output(&interruptible_registry(), arguments));
     let printed = printed.map_err(|error| exception_of(error.as_ref()))?;
     Ok(String::from_utf8_lossy(&printed).into_owned())
 }

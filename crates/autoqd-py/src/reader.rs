@@ -14,9 +14,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::exception;
+use crate::interruptible::look_for_signals;
 use crate::policy::{NativePolicy, array};
 use crate::registry::registry;
 use crate::values;
+
+/// Bytes of the frames of a film at most.
+const LARGEST_FILM: f64 = 8e9;
 
 /// Adds what is in this file to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -168,8 +172,17 @@ impl Reader {
             let renderer = Renderer::new(&replay, FrameStyle { width, height, mode }).map_err(exception)?;
             let length = (replay.frames() as f64 * replay.seconds_per_frame()).min(seconds);
             let count = (length * rate).ceil().max(1.0) as usize;
-            let mut pixels = Vec::with_capacity(count * width * height * 3);
+            let mut pixels = Vec::new();
+            let bytes = count as f64 * (width * height * 3) as f64;
+            if bytes > LARGEST_FILM || pixels.try_reserve_exact(bytes as usize).is_err() {
+                let gigabytes = bytes / 1e9;
+                return Err(crate::errors::setting(format!(
+                    "{count} frames of {width} by {height} pixels are {gigabytes:.1} GB; make the film shorter, smaller or of \
+                     fewer frames per second"
+                )));
+            }
             for i in 0..count {
+                look_for_signals().map_err(exception)?;
                 let frame = (i as f64 / rate / replay.seconds_per_frame()) as usize;
                 let picture = renderer.frame(frame).map_err(exception)?;
                 pixels.extend(picture.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]));
