@@ -105,11 +105,9 @@ impl Search {
                 self.ask(Wanted::First, point.next())
             }
             Wanted::First | Wanted::OneSided => {
-                // A first step that is dearer than none is gone again from the start, as the far end of a bracket.
-                let uphill = matches!(self.wanted, Wanted::First) && self.start.cost < point.cost;
-                self.near = if uphill { self.start } else { point };
-                if self.near.slope.abs() < self.tolerance {
-                    return self.end(self.near.step);
+                self.near = point;
+                if point.slope.abs() < self.tolerance {
+                    return self.end(point.step);
                 }
                 self.go_on()
             }
