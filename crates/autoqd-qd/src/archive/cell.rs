@@ -26,9 +26,10 @@ pub trait Tessellation: Send + Sync {
 /// Settings shared by all archives with cells. The default is an elitist archive (MAP-Elites).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellConfig {
-    /// How fast a cell's threshold follows the accepted objectives; 1 when `threshold_min` is `None`.
+    /// How fast a cell's threshold follows the accepted objectives; `None` for an elitist archive, whose cells hold the
+    /// best that they were offered.
     pub learning_rate: Option<f64>,
-    /// Threshold of an empty cell; `None` is minus infinity, the elitist archive.
+    /// Threshold of an empty cell; `None` is minus infinity, which only an elitist archive may have.
     pub threshold_min: Option<f64>,
     /// What is subtracted from each objective in the QD score.
     pub qd_score_offset: f64,
@@ -42,6 +43,11 @@ impl CellConfig {
     /// Keeps the best candidate of every cell.
     pub fn elitist() -> Self {
         Self::default()
+    }
+
+    /// Keeps the best candidate of every cell, if it exceeds a floor.
+    pub fn elitist_above(floor: f64) -> Self {
+        Self { threshold_min: Some(floor), ..Self::default() }
     }
 
     /// The archive of CMA-MAE: thresholds rise slowly from `threshold_min`.
@@ -78,8 +84,8 @@ impl CellConfig {
         };
         let remedy = "use a finite number, or None for the elitist archive";
         check_parameter(threshold_min.is_finite(), "threshold_min", threshold_min, remedy)?;
-        let rate = self.learning_rate.unwrap_or(f64::NAN);
-        let remedy = "threshold_min needs a finite learning rate, usually in [0, 1]";
+        let rate = self.learning_rate.unwrap_or(1.0);
+        let remedy = "use a finite number, usually in [0, 1], or None for an elitist archive";
         check_parameter(rate.is_finite(), "learning_rate", self.learning_rate, remedy)?;
         Ok(rate)
     }
@@ -238,7 +244,7 @@ impl<T: Tessellation> CellArchive<T> {
 
     /// t <- (1-a)^K t + (1 - (1-a)^K) mean of the K accepted objectives; the elitist archive takes the largest.
     fn new_threshold(&self, group: &[(u32, u32)], batch: &Batch<'_>, winner: f64) -> f64 {
-        if self.config.threshold_min.is_none() {
+        if self.config.threshold_min.is_none() || self.config.learning_rate.is_none() {
             return winner;
         }
         let threshold = self.threshold_in(group[0].0 as usize);

@@ -171,3 +171,15 @@ fn two_archives_are_described_anew_from_their_union() {
     assert_eq!(result.elites().ids(), [0]);
     assert_eq!(reserve.elites().ids(), [2, 3]);
 }
+
+#[test]
+fn an_elitist_archive_with_a_floor_keeps_the_best_above_it() {
+    let mut archive = unit_grid(CellConfig::elitist_above(2.0));
+    for (objectives, best) in
+        [([1.0, 2.0, 0.0], None), ([3.0, 9.0, 4.0], Some(9.0)), ([8.0, 7.0, 5.5], Some(9.0))]
+    {
+        archive.add(&batch(&[0.0, 1.0, 2.0], &objectives, &[0.5; 6])).unwrap();
+        assert_eq!(archive.elites().objectives().first().copied(), best);
+    }
+    assert_eq!(archive.thresholds(), [9.0]);
+}

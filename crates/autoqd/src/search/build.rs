@@ -45,8 +45,7 @@ pub(super) fn search_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArch
 /// The result archive, which keeps the best of every cell above the floor.
 pub(super) fn result_archive(config: &RunConfig, sizes: Sizes) -> Result<AnyArchive, Error> {
     let cell = match config.floor() {
-        // A learning rate of 1 sets a cell's threshold to what it holds.
-        Some(floor) => CellConfig::annealing(1.0, floor),
+        Some(floor) => CellConfig::elitist_above(floor),
         None => CellConfig::elitist(),
     };
     build_archive(config, cell, sizes)
@@ -104,4 +103,33 @@ pub(super) fn scheduler(
     };
     let emitters = config.sigma0().iter().enumerate().map(emitter).collect::<Result<Vec<_>, Error>>()?;
     Ok(Scheduler::new(emitters)?.with_add_mode(config.add_mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layers, PartFacts};
+    use autoqd_qd::{Archive, Batch, Rows};
+
+    /// Several candidates of one batch for the same cell once made their mean the threshold.
+    #[test]
+    fn the_best_of_a_cell_is_never_replaced_by_a_worse_one() {
+        let registry = Registry::default();
+        let facts = PartFacts::from(registry.task("point-maze", &Default::default()).unwrap().spec());
+        let layers =
+            Layers::new(&registry).preset("quick").unwrap().flag("task", "point-maze", "test").unwrap();
+        let config = layers.set("floor=-5").unwrap().build().unwrap().resolve(&facts, &registry).unwrap();
+        let dimension = config.measures_dimension;
+        let sizes = Sizes { parameters: 1, measures: dimension, features: 0, hand_designed: 0 };
+        let mut archive = result_archive(&config, sizes).unwrap();
+        for objectives in [&[-9.0, -7.0][..], &[1.0, 9.0, 2.0], &[8.0, 5.0]] {
+            let zeros = |width: usize| vec![0.0; objectives.len() * width];
+            let (solutions, measures, statistics) = (zeros(1), zeros(dimension), zeros(STATISTICS_SIZE));
+            let rows = |data, width| Rows::new(data, width).unwrap();
+            let batch = Batch::new(rows(&solutions, 1), objectives, rows(&measures, dimension))
+                .with_fields(rows(&statistics, STATISTICS_SIZE));
+            archive.add(&batch).unwrap();
+        }
+        assert_eq!(archive.elites().objectives(), [9.0]);
+    }
 }
