@@ -107,13 +107,12 @@ print(json.dumps(out))
 # Beside other programs.
 
 
-def engine(quick, tasks):
+def engine(_quick, tasks):
     """The lanes engine over libmujoco, one core."""
-    rows = {}
-    for line in bench("autoqd-env", "lanes", *tasks, ROUNDS="3" if quick else "9").splitlines()[1:]:
-        words = line.split()
-        backends = re.findall(r"(\S+): (\d+) \(", line)
-        rows[words[0]] = {"libmujoco": float(words[1])} | {name: float(rate) for name, rate in backends}
+    binary, rows = program(), {}
+    for task in [name for name in LANES_TASKS if not tasks or name in tasks]:
+        lines = [line.split() for line in run([binary, "physics", "speed", task]).splitlines()]
+        rows[task] = {words[0]: float(words[1]) for words in lines if len(words) > 1 and number(words[1])}
     return rows
 
 

@@ -58,16 +58,17 @@ def search(section, parts):
         "BipedalWalker has one simulator, which a search steps in batches. *Waits* is how much of its time a "
         "thread had no core or no work.",
     ]
-    head = ["task", "simulator alone", "search on it", "over it", "search on lanes", "over the search on it", "goal", "waits"]
+    head = ["task", "candidates", "simulator alone", "search on it", "over it", "search on lanes", "over the search on it", "goal", "waits"]
     body = []
     for task, r in rows.items():
         body.append([
-            task, shown(r["simulator"]), shown(r["search"]), shown(r["search_over_simulator"], 2, " ×"), shown(r["lanes"]),
+            task, f"5 × {r['batch_size']}", shown(r["simulator"]), shown(r["search"]), shown(r["search_over_simulator"], 2, " ×"),
+            shown(r["lanes"]),
             shown(r["lanes_over_search"], 1, " ×"), shown(r["goal"]), shown(r["lanes_waits_percent"], 0, " %"),
         ])
     text.append(table(head, body))
     first = next(iter(rows.values()))
-    text.append(f"{first['threads']} threads, 5 × {first['batch_size']} candidates. {where(section)}")
+    text.append(f"{first['threads']} threads. {where(section)}")
     text += missed(rows, parts)
     glued = {task: r for task, r in rows.items() if r["glued"]}
     if glued:
