@@ -4,7 +4,6 @@
 //! Sums and products are those of [`crate::rigid`], in its order and not fused.
 
 use crate::compile::Compiled;
-use crate::kinematics_spatial::Spatial;
 use crate::rigid::{IDENTITY, NOISE, Pose, Vec3};
 use crate::simd::{Lane, Mask};
 use crate::vector::{M3, V3, zero3};
@@ -21,24 +20,13 @@ impl<F: Lane> Frames<F> {
         Self { poses: vec![(zero3(), [F::zero(); 9]); frames], centers: vec![zero3(); frames] }
     }
 
-    pub(crate) fn pose(&self, body: usize, lane: usize) -> Pose {
-        let (position, rotation) = &self.poses[body];
-        Pose { position: position.map(|x| x.get(lane)), rotation: rotation.map(|x| x.get(lane)) }
-    }
-
-    pub(crate) fn center(&self, root: usize, lane: usize) -> Vec3 {
-        self.centers[root].map(|x| x.get(lane))
-    }
-}
-
-impl<F: Lane> Spatial<F> {
-    /// Reads the poses of the last evaluation.
+    /// Takes the poses of an evaluation, given by the moving bodies' positions and rotations.
     #[inline(always)]
-    pub(crate) fn place_frames(&mut self, model: &Compiled) {
-        let Frames { poses, centers } = &mut self.frames;
+    pub(crate) fn place(&mut self, model: &Compiled, positions: &[V3<F>], rotations: &[M3<F>]) {
+        let Self { poses, centers } = self;
         centers.fill(zero3());
         for (frame, pose) in model.frames.iter().zip(poses.iter_mut()) {
-            let (x, r) = (self.positions[frame.body], &self.rotations[frame.body]);
+            let (x, r) = (positions[frame.body], &rotations[frame.body]);
             let mut rotation = *r;
             if frame.pose.rotation != IDENTITY {
                 for i in 0..3 {
@@ -64,6 +52,15 @@ impl<F: Lane> Spatial<F> {
                 *x = *x * F::splat(1.0 / mass);
             }
         }
+    }
+
+    pub(crate) fn pose(&self, body: usize, lane: usize) -> Pose {
+        let (position, rotation) = &self.poses[body];
+        Pose { position: position.map(|x| x.get(lane)), rotation: rotation.map(|x| x.get(lane)) }
+    }
+
+    pub(crate) fn center(&self, root: usize, lane: usize) -> Vec3 {
+        self.centers[root].map(|x| x.get(lane))
     }
 }
 

@@ -191,7 +191,7 @@ impl<F: Kernels> Space<F, 3> for Spatial<F> {
     }
     #[inline(always)]
     fn place_frames(&mut self, model: &Compiled) {
-        self.place_frames(model);
+        self.frames.place(model, &self.positions, &self.rotations);
     }
     fn pose(&self, _model: &Compiled, body: usize, lane: usize) -> Pose {
         self.frames.pose(body, lane)
