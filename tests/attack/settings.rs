@@ -133,7 +133,6 @@ fn more_threads_than_make_sense_are_not_started() {
 fn one_action_that_is_not_a_number_does_not_end_a_search() {
     use autoqd::config::PolicySection;
     use autoqd::evaluator::Candidates;
-    use autoqd::policy::PolicySpec;
     use autoqd::registry::{EvaluatorContext, Registry};
     let registry = Registry::default();
     let task = registry.task("point-maze", &Default::default()).unwrap();

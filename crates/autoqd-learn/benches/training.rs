@@ -10,7 +10,6 @@
 use autoqd::config::{Layers, RunConfig};
 use autoqd::descriptor::{Descriptor, Elites};
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator};
-use autoqd::policy::PolicySpec;
 use autoqd::registry::{DescriptorContext, Registry};
 use autoqd::search::thread_pool;
 use autoqd::seeds::{Purpose, derive};

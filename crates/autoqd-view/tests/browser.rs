@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use autoqd::policy::{Policy, PolicySpec};
+use autoqd::policy::Policy;
 use autoqd::registry::Registry;
 use autoqd::runner::{Limits, Runner};
 use autoqd_env::{Action, Environment, LocomotionTask, Perturbation, Seed, Task};

@@ -29,7 +29,6 @@ use std::time::Instant;
 
 use autoqd::config::Layers;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, LocalEvaluator, Probe};
-use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
 use autoqd::search::{Search, thread_pool};
 use autoqd::trainer::Times;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use autoqd::config::{Layers, RunConfig};
 use autoqd::observer::{IterationReport, Observer, ObserverError};
-use autoqd::policy::PolicySpec;
 use autoqd::registry::Registry;
 use autoqd::run_folder::{ArchiveTable, Block, IterationRow, RunFolder, TimingRow};
 use autoqd::runner::{Limits, Runner};
