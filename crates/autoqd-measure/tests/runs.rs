@@ -196,7 +196,8 @@ fn a_reference_with_numbers_that_mean_nothing_is_refused_with_their_name() {
     let populations = load(&runs(&folder)[..1]);
     let sound = measure(&populations, 1, None).reference;
     let file = folder.path().join("reference.json");
-    let spoilt: [(&str, fn(&mut Reference)); 12] = [
+    type Spoil = fn(&mut Reference);
+    let spoilt: [(&str, Spoil); 12] = [
         ("episodes", |r| r.protocol.episodes = 0),
         ("recheck_episodes", |r| r.protocol.recheck_episodes = 0),
         ("features", |r| r.protocol.features = 0),
