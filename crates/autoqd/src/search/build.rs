@@ -108,17 +108,18 @@ pub(super) fn scheduler(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Layers, PartFacts};
+    use crate::config::Layers;
     use autoqd_qd::{Archive, Batch, Rows};
 
     /// Several candidates of one batch for the same cell once made their mean the threshold.
     #[test]
     fn the_best_of_a_cell_is_never_replaced_by_a_worse_one() {
         let registry = Registry::default();
-        let facts = PartFacts::from(registry.task("point-maze", &Default::default()).unwrap().spec());
+        let task = registry.task("point-maze", &Default::default()).unwrap();
         let layers =
             Layers::new(&registry).preset("quick").unwrap().flag("task", "point-maze", "test").unwrap();
-        let config = layers.set("floor=-5").unwrap().build().unwrap().resolve(&facts, &registry).unwrap();
+        let config =
+            layers.set("floor=-5").unwrap().build().unwrap().resolve(&task.spec().into(), &registry).unwrap();
         let dimension = config.measures_dimension;
         let sizes = Sizes { parameters: 1, measures: dimension, features: 0, hand_designed: 0 };
         let mut archive = result_archive(&config, sizes).unwrap();
