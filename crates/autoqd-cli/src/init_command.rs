@@ -28,7 +28,7 @@ pub struct InitArgs {
 /// Writes the task file and says what the model has.
 pub fn run(args: &InitArgs, registry: &Registry, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     ensure!(
-        !args.model.extension().is_some_and(|ending| ending == "toml"),
+        args.model.extension().is_none_or(|ending| ending != "toml"),
         "{0} is a task file already, and init wants a model; look at the task with `autoqd env show {0}`",
         args.model.display()
     );

@@ -7,7 +7,7 @@ use autoqd::Error;
 use autoqd::evaluator::{Candidates, Evaluation, Evaluator, Probe, Work};
 use pyo3::prelude::*;
 
-use crate::workers::raised;
+use crate::errors::raised;
 
 /// Seconds between looks for a signal, about: long enough that worlds are kept busy, short enough to wait for.
 const SECONDS: f64 = 2.0;
