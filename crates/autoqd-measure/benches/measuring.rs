@@ -2,15 +2,16 @@
 //! RUN`.
 //!
 //! The whole evaluation of a run's archive is timed (normaliser, rollouts, embeddings, Vendi scores, ground-truth
-//! grids), then the bare simulator replays episodes of some of the policies before and after; all with two threads,
-//! wall clock. Without a run, a small one is made for it.
+//! grids), then the bare simulator replays episodes of some of the policies before and after; all with two threads, in
+//! processor time per thread. Without a run, a small one is made for it.
 
+#[path = "../../autoqd/benches/clock/mod.rs"]
+mod clock;
 #[path = "../../autoqd/benches/tape/mod.rs"]
 mod tape;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use autoqd::config::Layers;
 use autoqd::evaluator::{Candidates, Evaluator, LocalEvaluator};
@@ -35,7 +36,7 @@ fn main() {
     population.folder = temporary.path().join("results");
     let pool = thread_pool(Some(THREADS)).expect("threads");
     let before = bare_rate(&population, &pool);
-    let start = Instant::now();
+    let start = clock::of_program(THREADS);
     let found = evaluate(
         std::slice::from_ref(&population),
         &Protocol::default(),
@@ -43,7 +44,7 @@ fn main() {
         &Bench::new(Registry::default(), pool.clone()),
         &mut (),
     );
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (clock::of_program(THREADS) - start) / THREADS as f64;
     let after = bare_rate(&population, &pool);
     let steps = found.expect("an evaluation").runs[0].evaluation_steps as f64;
     let bare = steps / (0.5 * (before + after));
