@@ -18,7 +18,7 @@ const Q: [f32; 5] = [1.0, 4.678_395_7e-1, 2.619_227_8e-2, 3.423_667_2e-4, 8.598_
 ///
 /// ```
 /// assert!((autoqd_rollout::kernels::tanh(0.5) - 0.5_f32.tanh()).abs() < 2e-7);
-/// assert_eq!(autoqd_rollout::kernels::tanh(f32::INFINITY), autoqd::kernels::tanh(8.0));
+/// assert_eq!(autoqd_rollout::kernels::tanh(f32::INFINITY), autoqd_rollout::kernels::tanh(8.0));
 /// ```
 #[inline]
 pub fn tanh(x: f32) -> f32 {
