@@ -44,9 +44,21 @@ def same_bits(ours, theirs):
     assert ours.tobytes() == theirs.tobytes(), (ours, theirs)
 
 
+def with_plain_distance(infos):
+    """The infos with `distance_from_origin` rounded as we round it on every machine: numpy leaves its last digit to OpenBLAS, which
+    rounds the products of a sum on some CPUs and not on others."""
+    if "distance_from_origin" not in infos:
+        return infos
+    x, y = infos["x_position"], infos["y_position"]
+    plain = np.sqrt(x * x + y * y)
+    np.testing.assert_array_max_ulp(plain, infos["distance_from_origin"], maxulp=1)
+    return {**infos, "distance_from_origin": plain}
+
+
 def same_infos(ours, theirs):
     """Everything that Gymnasium tells, to the bit; BipedalWalker's reward terms are ours alone."""
     assert set(theirs) <= set(ours)
+    theirs = with_plain_distance(theirs)
     for key, value in theirs.items():
         if isinstance(value, dict):
             same_infos(ours[key], value)
@@ -152,12 +164,12 @@ def test_a_single_environment_equals_gymnasiums(id):
     ours, theirs = autoqd.make(id), gymnasium.make(id)
     (a, info), (b, expected) = ours.reset(seed=11), theirs.reset(seed=11)
     same_bits(a, b)
-    assert info == expected
+    assert info == with_plain_distance(expected)
     for action, _ in zip(random_actions(autoqd.make_vec(id, 1), 4), range(300)):
         step, expected = ours.step(action[0]), theirs.step(action[0])
         same_bits(step[0], expected[0])
         assert step[1:4] == (float(expected[1]), *expected[2:4])
-        assert {key: step[4][key] for key in expected[4]} == expected[4]
+        assert {key: step[4][key] for key in expected[4]} == with_plain_distance(expected[4])
         if step[2] or step[3]:
             same_bits(ours.reset()[0], theirs.reset()[0])
 
